@@ -1,0 +1,1 @@
+"""Imitation learning methods that train end to end inside jit."""

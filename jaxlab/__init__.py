@@ -1,0 +1,36 @@
+"""jaxlab: Labyrinth in JAX. Did the agent learn to navigate, or did it memorise?"""
+
+from jaxlab import render as _render_module  # noqa: F401  (keeps the submodule importable by path)
+from jaxlab import solve
+from jaxlab.env import Labyrinth, Params, State, Step
+from jaxlab.errors import LabyrinthFileError, PlacementError
+from jaxlab.grid import ACTION_NAMES, DOWN, LEFT, RIGHT, UP
+from jaxlab.maze import Maze, from_edges, stack, to_edges
+from jaxlab.render import render
+from jaxlab.text import Settings
+from jaxlab.tiles import Move, Tile
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ACTION_NAMES",
+    "DOWN",
+    "LEFT",
+    "RIGHT",
+    "UP",
+    "Labyrinth",
+    "LabyrinthFileError",
+    "Maze",
+    "Move",
+    "Params",
+    "PlacementError",
+    "Settings",
+    "State",
+    "Step",
+    "Tile",
+    "from_edges",
+    "render",
+    "solve",
+    "stack",
+    "to_edges",
+]

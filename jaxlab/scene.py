@@ -1,0 +1,108 @@
+"""What there is to see of one state, before it becomes a vector, a grid or a picture."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxlab import grid, tiles
+from jaxlab.maze import NONE, Maze
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class Drawn:
+    """A tile of the user's own: where it lies, its memory, and its colours."""
+
+    layer: jax.Array
+    mode: jax.Array
+    tile: tiles.Tile = dataclasses.field(metadata={"static": True})
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scene:
+    """One state of one maze. A field that is None is switched off and costs nothing.
+
+    Attributes:
+        walls: ``uint8[H, W]``.
+        cell, start, goal: ``int32``.
+        key, door: ``int32``, -1 once taken or opened; None without the setting.
+        ice: ``bool[H, W]``; None without the setting.
+        visible: ``bool[H, W]``; None when everything is.
+        own: the user's own tiles.
+    """
+
+    walls: jax.Array
+    cell: jax.Array
+    start: jax.Array
+    goal: jax.Array
+    key: jax.Array | None
+    door: jax.Array | None
+    ice: jax.Array | None
+    visible: jax.Array | None
+    own: tuple[Drawn, ...]
+
+
+def make(active: tuple[tiles.Tile, ...], maze: Maze, cell: jax.Array, mode: jax.Array, *, occlusion: bool) -> Scene:
+    """The scene of one maze with the agent on ``cell`` in ``mode``. ``active`` and ``occlusion`` are static."""
+    key = door = ice = None
+    own = []
+    for tile, memory in zip(active, tiles.own_modes(active, mode), strict=True):
+        if tile is tiles.KEY_AND_DOOR:
+            key = jnp.where(memory == tiles.KEY_NOT_TAKEN, maze.key, NONE)
+            door = jnp.where(memory == tiles.DOOR_OPENED, NONE, maze.door)
+        elif tile is tiles.ICE:
+            ice = maze.ice
+        else:
+            own.append(Drawn(maze.tiles[tile.name], memory, tile))
+    visible = visible_cells(maze.walls, cell) if occlusion else None
+    return Scene(maze.walls, cell, maze.start, maze.goal, key, door, ice, visible, tuple(own))
+
+
+def visible_cells(walls: jax.Array, cell: jax.Array) -> jax.Array:
+    """Which cells the agent sees: ``bool[H, W]``.
+
+    A cell in the agent's row or column is seen when no wall stands between; a cell on one
+    of its diagonals when the staircase that begins with a horizontal step is open; its own
+    cell always; no other.
+    """
+    height, width = walls.shape
+    row, col = cell // width, cell % width
+    size = jnp.arange(max(height, width))
+
+    def is_open(r, c, action):
+        inside = (r >= 0) & (r < height) & (c >= 0) & (c < width)
+        bits = walls[jnp.clip(r, 0, height - 1), jnp.clip(c, 0, width - 1)].astype(jnp.int32)
+        return inside & ((bits >> action & 1) == 0)
+
+    def ray(row_step, col_step):
+        """Cells at distance 1, 2, ...: are all passages up to them open?"""
+        r, c = row + row_step * size, col + col_step * size
+        horizontal = grid.RIGHT if col_step > 0 else grid.LEFT
+        vertical = grid.UP if row_step > 0 else grid.DOWN
+        passable = jnp.ones(size.shape, bool)
+        if col_step:
+            passable &= is_open(r, c, horizontal)
+        if row_step:
+            passable &= is_open(r, c + col_step, vertical)
+        return r + row_step, c + col_step, jnp.cumprod(passable).astype(bool)
+
+    seen = jnp.zeros((height, width), bool).at[row, col].set(True)
+    for row_step in (-1, 0, 1):
+        for col_step in (-1, 0, 1):
+            if (row_step, col_step) != (0, 0):
+                r, c, clear = ray(row_step, col_step)
+                # Cells outside the maze are dropped; negative indices must not wrap round.
+                r = jnp.where((r < 0) | (c < 0), height, r)
+                seen = seen.at[r, c].max(clear, mode="drop")
+    return seen
+
+
+def lattice_position(cell: jax.Array | np.ndarray, width: int) -> jax.Array:
+    """The number of a cell on the fine grid, ``2 row (2W-1) + 2 col``; -1 stays -1."""
+    position = 2 * (cell // width) * (2 * width - 1) + 2 * (cell % width)
+    return jnp.where(cell < 0, NONE, position)

@@ -1,0 +1,32 @@
+"""Everything that can be known of a maze: optimal actions, all solutions, exact counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlab.solve import table as _table
+from jaxlab.solve.table import Solutions
+from jaxlab.tiles import Move
+
+if TYPE_CHECKING:
+    from jaxlab.env import Labyrinth, Params
+
+
+def optimal(env: Labyrinth, params: Params) -> Solutions:
+    """Least cost to the goal and optimal actions of every state of every maze.
+
+    Returns:
+        `Solutions` with ``distance int32[N, num_modes, H*W]`` (-1: the goal can't be reached)
+        and ``optimal uint8[N, num_modes, H*W]`` (bit ``a`` set: action ``a`` is optimal).
+    """
+    if params.distance is not None and params.optimal is not None:
+        return Solutions(params.distance, params.optimal)
+    return _table.solve_many(env.rule, params.mazes, env.num_modes)
+
+
+def transitions(env: Labyrinth, params: Params) -> Move:
+    """Where every action leads from every state: a `Move` of arrays ``[N, num_modes, H*W, 4]``."""
+    return _table.transitions(env.rule, params.mazes, env.num_modes)
+
+
+__all__ = ["Solutions", "optimal", "transitions"]
