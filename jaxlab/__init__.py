@@ -1,13 +1,13 @@
 """jaxlab: Labyrinth in JAX. Did the agent learn to navigate, or did it memorise?"""
 
 from jaxlab import render as _render_module  # noqa: F401  (keeps the submodule importable by path)
-from jaxlab import solve
+from jaxlab import solve, text
 from jaxlab.env import Labyrinth, Params, State, Step
 from jaxlab.errors import LabyrinthFileError, PlacementError
 from jaxlab.grid import ACTION_NAMES, DOWN, LEFT, RIGHT, UP
 from jaxlab.maze import Maze, from_edges, stack, to_edges
 from jaxlab.render import render
-from jaxlab.text import Settings
+from jaxlab.text import Settings, load, save
 from jaxlab.tiles import Move, Tile
 
 __version__ = "0.1.0"
@@ -29,8 +29,11 @@ __all__ = [
     "Step",
     "Tile",
     "from_edges",
+    "load",
     "render",
+    "save",
     "solve",
     "stack",
+    "text",
     "to_edges",
 ]
