@@ -333,6 +333,15 @@ class Labyrinth:
             params: of `params` or `bare_params`.
         """
         del key
+        after, reward = self.advance(state, action, params)
+        ended = state.ended
+        after = jax.tree.map(lambda old, new: old if new is old else jnp.where(ended, old, new), state, after)
+        reward = jnp.where(ended, jnp.float32(0), reward)
+        info = self.inform(state, action, after, params)
+        return Step(self.observe(after, params), after, reward, after.terminated, after.truncated, info)
+
+    def advance(self, state: State, action: Array | int, params: Params) -> tuple[State, jax.Array]:
+        """The next state and its reward, for a state whose episode has not ended (nothing is frozen here)."""
         action = jnp.asarray(action, jnp.int32)
         move = self.move(state, action, params)
         reached = (move.cell == params.mazes.goal[state.maze]) & ~move.fell
@@ -341,13 +350,10 @@ class Labyrinth:
         truncated = ~terminated & (t >= params.max_steps)
         # Time stops at the limit, so that every failure returns exactly -u * max_steps.
         t = jnp.where(terminated, t, jnp.minimum(t, params.max_steps))
+        # A memory that never changes is passed on as it is, so that the compiler can tell.
+        mode = move.mode if self.num_modes > 1 else state.mode
         reward = self._reward(state, move, reached, t, params)
-        after = State(state.maze, move.cell, move.mode, t, terminated, truncated)
-        ended = state.ended
-        after = jax.tree.map(lambda old, new: jnp.where(ended, old, new), state, after)
-        reward = jnp.where(ended, jnp.float32(0), reward)
-        info = self._info(state, action, after, params)
-        return Step(self.observe(after, params), after, reward, after.terminated, after.truncated, info)
+        return State(state.maze, move.cell, mode, t, terminated, truncated), reward
 
     def _reward(self, state: State, move: Move, reached: jax.Array, t: jax.Array, params: Params) -> jax.Array:
         u = jnp.float32(self.step_penalty)
@@ -364,7 +370,9 @@ class Labyrinth:
                 fall = self.fall_return + u * state.t.astype(jnp.float32)
         return jnp.where(move.fell, fall, jnp.where(reached, goal, passing)).astype(jnp.float32)
 
-    def _info(self, before: State, action: jax.Array, after: State, params: Params) -> dict[str, jax.Array]:
+    def inform(self, before: State, action: Array | int, after: State, params: Params) -> dict[str, jax.Array]:
+        """The ``info`` of the step that led from ``before`` to ``after``."""
+        action = jnp.asarray(action, jnp.int32)
         success = after.terminated & (after.cell == params.mazes.goal[after.maze])
         fell = after.terminated & ~success
         if params.distance is None or params.optimal is None:

@@ -7,12 +7,15 @@ each tile in turn. Key-and-door and ice are tiles like any other; the core knows
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from jaxlab import grid
 from jaxlab.maze import Maze
 
 Color = tuple[int, int, int]
@@ -156,17 +159,33 @@ ICE = Tile("ice", _fall)
 
 def walk(mazes: Maze, index: jax.Array, cell: jax.Array, action: jax.Array) -> jax.Array:
     """The neighbour on side ``action`` of ``cell`` in maze ``index``, or ``cell`` itself behind a wall."""
-    cols = mazes.shape[1]
-    walls = mazes.walls.reshape(mazes.walls.shape[0], -1)[index, cell]
-    blocked = (walls.astype(jnp.int32) >> action) & 1
-    sign = 1 - (action & 2)
-    offset = sign * jnp.where(action & 1, 1, cols)
-    return cell + jnp.where(blocked, 0, offset)
+    walls = look(mazes.walls, index, cell).astype(jnp.int32)
+    # One lookup in 64 entries is more than twice as fast on CPU as shifting and selecting.
+    # An action outside 0..3 counts modulo 4: nothing can be raised here, nor step through a wall.
+    offset = jnp.asarray(_offsets(mazes.shape[1]))
+    return cell + offset.at[walls * grid.NUM_ACTIONS + (action & 3)].get(mode="clip")
+
+
+@functools.cache
+def _offsets(cols: int) -> np.ndarray:
+    """``int32[64]``: how the cell index changes, by ``4 * walls + action``."""
+    table = [
+        0 if walls >> action & 1 else grid.ROW_STEP[action] * cols + grid.COL_STEP[action]
+        for walls in range(grid.ALL_WALLS + 1)
+        for action in range(grid.NUM_ACTIONS)
+    ]
+    return np.array(table, np.int32)
+
+
+def look(layer: jax.Array, index: jax.Array, cell: jax.Array) -> jax.Array:
+    """The value of ``cell`` of maze ``index`` in a layer ``[N, H, W]``."""
+    # Both indices are known to be at least 0: saying so spares the test for negative ones.
+    return layer.reshape(layer.shape[0], -1).at[index, cell].get(mode="clip")
 
 
 def has(layer: jax.Array, index: jax.Array, cell: jax.Array) -> jax.Array:
     """``bool``: is ``cell`` of maze ``index`` set in a layer ``bool[N, H, W]``?"""
-    return layer.reshape(layer.shape[0], -1)[index, cell]
+    return look(layer, index, cell)
 
 
 def layer_of(tile: Tile, mazes: Maze) -> jax.Array | None:
