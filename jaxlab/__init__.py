@@ -1,6 +1,5 @@
 """jaxlab: Labyrinth in JAX. Did the agent learn to navigate, or did it memorise?"""
 
-from jaxlab import render as _render_module  # noqa: F401  (keeps the submodule importable by path)
 from jaxlab import solve, text
 from jaxlab.env import Labyrinth, Params, State, Step
 from jaxlab.errors import LabyrinthFileError, PlacementError
