@@ -60,7 +60,7 @@ def mazes(
     choice = check_start_goal(shape, start_goal, min_distance)
     if isinstance(key, jax.core.Tracer):
         return _carve_many(key, jnp.uint32(0), int(n), shape, choice)
-    return _in_chunks(key, 0, int(n), shape, choice)
+    return carve_range(key, 0, int(n), shape, choice)
 
 
 def check_start_goal(
@@ -92,8 +92,11 @@ def check_start_goal(
     return start, goal
 
 
-def _in_chunks(key: jax.Array, first: int, n: int, shape: tuple[int, int], choice: tuple[int, int] | int) -> Maze:
-    """Mazes ``first .. first + n - 1`` of a key; batch sizes are powers of two, so few are ever compiled."""
+def carve_range(key: jax.Array, first: int, n: int, shape: tuple[int, int], choice: tuple[int, int] | int) -> Maze:
+    """Mazes ``first .. first + n - 1`` of a key (host).
+
+    ``choice`` is what `check_start_goal` returned. Batch sizes are powers of two, so that few are ever compiled.
+    """
     size = min(_CALL * _chunk(shape), max(16, 1 << (n - 1).bit_length()))
     parts = [_carve_jit(key, jnp.uint32(first + low), size, shape, choice) for low in range(0, n, size)]
     if len(parts) == 1:

@@ -1,0 +1,301 @@
+"""Disjoint sets of mazes to train, choose and test on: made from a seed, read, written, or frozen by name."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxlab import grid, maze, text
+from jaxlab.errors import PlacementError, choose
+from jaxlab.generate import place, vary
+from jaxlab.generate.dice import Dice, check_seed
+from jaxlab.generate.unique import Progress, unique
+from jaxlab.maze import Maze
+from jaxlab.text import Settings
+
+DRAWN = ("train", "valid", "test")
+FOLDERS = {"train": "train", "valid": "eval", "test": "test"}
+"""The folder of each split, as the released data names them."""
+SUFFIX = ".labyrinth"
+FROZEN = ("3x3-v1", "4x4-v1", "5x5-v1", "8x8-v1", "10x10-v1", "5x5-key-v1", "5x5-ice-v1", "5x5-occlusion-v1")
+_S0, _S0_G, _KEY, _ICE, _DIVIDE = 11, 12, 13, 14, 15  # purposes of `Dice`
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Splits(Mapping[str, Maze]):
+    """Sets of mazes by name: train, valid, test, s0, s0_g, and key_moved or ice_moved where there are such tiles.
+
+    Attributes:
+        parts: the sets, host arrays, each with a leading axis.
+        settings: what the mazes are meant to be played with.
+        seed: what they were made from; None when they were read from files.
+        name: of a frozen split, or None.
+        notes: what had to be left out, in words.
+    """
+
+    parts: dict[str, Maze]
+    settings: Settings
+    seed: int | None = None
+    name: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, split: str) -> Maze:
+        if split not in self.parts:
+            raise KeyError(f"no split {split!r} here: there are {', '.join(self.parts)}{self._why()}")
+        return self.parts[split]
+
+    def _why(self) -> str:
+        return f" ({'; '.join(self.notes)})" if self.notes else ""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} {len(mazes)}" for name, mazes in self.parts.items())
+        return f"Splits({self.name or ''}{' ' if self.name else ''}{'x'.join(map(str, self.shape))}: {sizes})"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return next(iter(self.parts.values())).shape
+
+    @functools.cached_property
+    def sha256(self) -> dict[str, str]:
+        """The digest of every split: equal iff its mazes are, in this order."""
+        return {name: digest(mazes) for name, mazes in self.parts.items()}
+
+
+def digest(mazes: Maze) -> str:
+    """SHA-256 over shape, walls, start, goal, key, door and ice of a set (little-endian, in this order)."""
+    sha = hashlib.sha256(repr((len(mazes), *mazes.shape)).encode())
+    for field in (mazes.walls, mazes.start, mazes.goal, mazes.key, mazes.door, mazes.ice):
+        array = np.asarray(field)
+        sha.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
+    return sha.hexdigest()
+
+
+def make(
+    shape: tuple[int, int],
+    train: int = 100,
+    eval: int = 100,
+    test: int = 100,
+    seed: int = 0,
+    *,
+    key_and_door: bool = False,
+    icy_floor: bool = False,
+    occlusion: bool = False,
+    start_goal: str | tuple[int, int] = "biased",
+    min_distance: int | None = None,
+    unique_up_to: str | None = None,
+    progress: Progress | None = None,
+) -> Splits:
+    """Draw disjoint splits: no structure is in two of them, or twice in one (host).
+
+    The same arguments give the same mazes on every platform. ``s0`` (another start) and
+    ``s0_g`` (another start and goal) are drawn from the training structures, one a maze.
+
+    Args:
+        shape: (rows, columns).
+        train, eval, test: how many mazes; ``eval`` becomes the split ``valid``.
+        seed: ``0 .. 2**32 - 1``.
+        key_and_door, icy_floor, occlusion: the settings.
+        start_goal, min_distance: as in `jaxlab.generate.mazes`.
+        unique_up_to: ``"symmetry"`` also keeps mirror images and rotations out of the other splits.
+        progress: called with (mazes found, mazes wanted).
+
+    Raises:
+        ValueError: fewer mazes exist than are asked for.
+        PlacementError: the tiles can't be placed in such mazes.
+
+    >>> make((3, 3), 32, 32, 32)
+    Splits(3x3: train 32, valid 32, test 32, s0 32, s0_g 32)
+    """
+    shape, seed = grid.check_shape(shape), check_seed(seed)
+    sizes = {"train": train, "eval": eval, "test": test}
+    for name, size in sizes.items():
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < (name == "train"):
+            raise ValueError(f"{name} must be a whole number of at least {int(name == 'train')}, got {size!r}")
+    settings = Settings(key_and_lock=key_and_door, icy_floor=icy_floor, occlusion=occlusion)
+    total = int(sum(sizes.values()))
+    drawn = unique(
+        seed,
+        total,
+        shape,
+        settings=settings,
+        start_goal=start_goal,
+        min_distance=min_distance,
+        unique_up_to=unique_up_to,
+        progress=progress,
+    ).mazes
+    # Draws without repetition bring the likely mazes first: shuffled, all splits are alike.
+    drawn = drawn[Dice(seed, _DIVIDE).order(total)]
+    bounds = np.cumsum([0, *sizes.values()])
+    parts = {name: drawn[low:high] for name, low, high in zip(DRAWN, bounds, bounds[1:], strict=False) if high > low}
+    return _with_variants(parts, settings, seed, recorded_seed=seed)
+
+
+def read(folder: str | os.PathLike[str]) -> Splits:
+    """Read ``folder/{train,eval,test}/*.labyrinth``, files in the order of their names (host).
+
+    What lacks is left out; ``train`` must be there. ``s0`` and ``s0_g`` are drawn from a fixed seed.
+
+    Raises:
+        FileNotFoundError: no such folder, or no mazes for training in it.
+        LabyrinthFileError: a file that does not follow the language.
+        ValueError: files of different shapes or settings.
+    """
+    root = Path(folder)
+    parts: dict[str, Maze] = {}
+    first: tuple[Path, tuple[int, int], Settings] | None = None
+    for split, name in FOLDERS.items():
+        files = sorted((root / name).glob(f"*{SUFFIX}"), key=lambda path: path.name)
+        loaded = []
+        for path in files:
+            one, settings = text.load(path)
+            first = first or (path, one.shape, settings)
+            if (one.shape, settings) != first[1:]:
+                raise ValueError(
+                    f"mazes of one set of splits have one shape and the same settings: {first[0]} is "
+                    f"{first[1]} with {first[2]}, {path} is {one.shape} with {settings}"
+                )
+            loaded.append(one)
+        if loaded:
+            parts[split] = maze.stack(loaded)
+    if first is None or "train" not in parts:
+        raise FileNotFoundError(f"no training mazes: {root / FOLDERS['train']} holds no *{SUFFIX} file")
+    return _with_variants(parts, first[2], 0, recorded_seed=None)
+
+
+def write(folder: str | os.PathLike[str], splits: Splits) -> None:
+    """Write train, valid and test as ``folder/{train,eval,test}/0000.labyrinth`` ... (host).
+
+    All appear at once: they are written beside ``folder`` and then take its name. A folder
+    that holds exactly these files is left alone.
+
+    Raises:
+        FileExistsError: the folder holds anything else.
+    """
+    root = Path(folder)
+    wanted = dict(_files(splits))
+    if root.exists():
+        if not root.is_dir():
+            raise FileExistsError(f"{root} is a file, not a folder")
+        there = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+        if there:
+            if there == wanted.keys() and all((root / name).read_text("utf-8") == wanted[name] for name in there):
+                return
+            raise FileExistsError(f"{root} already holds other files: give a new or an empty folder")
+    root.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=root.parent, prefix=f".{root.name}."))
+    try:
+        temporary.chmod(0o755)
+        for name, content in wanted.items():
+            path = temporary / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content, "utf-8", newline="\n")
+        if root.exists():
+            shutil.rmtree(root)
+        os.replace(temporary, root)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def _files(splits: Splits) -> Iterator[tuple[str, str]]:
+    for split, name in FOLDERS.items():
+        if split in splits:
+            digits = max(4, len(str(len(splits[split]) - 1)))
+            for i, one in enumerate(splits[split]):
+                yield os.path.join(name, f"{i:0{digits}d}{SUFFIX}"), text.format(one, splits.settings)
+
+
+# -- frozen splits -------------------------------------------------------------------------------------
+
+
+def load(name: str) -> Splits:
+    """A frozen split by name, so that two papers compare: `FROZEN` lists them (host).
+
+    Raises:
+        ValueError: no split of this name, or a damaged file.
+
+    >>> load("5x5-v1")
+    Splits(5x5-v1 5x5: train 100, valid 100, test 100, s0 100, s0_g 100)
+    """
+    choose("split", name, FROZEN)
+    path = Path(__file__).parent / "data" / f"{name}.npz"
+    with np.load(path, allow_pickle=False) as file:
+        return unpack(name, dict(file))
+
+
+def pack(splits: Splits) -> dict[str, np.ndarray]:
+    """A split as the arrays of its npz file: the fields of every set, the settings, the seed and the digests."""
+    arrays: dict[str, np.ndarray] = {
+        "settings": np.array([getattr(splits.settings, field.name) for field in dataclasses.fields(Settings)]),
+        "seed": np.array(-1 if splits.seed is None else splits.seed, np.int64),
+        "splits": np.array(list(splits)),
+        "sha256": np.array([splits.sha256[split] for split in splits]),
+    }
+    for split, mazes in splits.items():
+        for field in ("walls", "start", "goal", "key", "door", "ice"):
+            arrays[f"{split}.{field}"] = np.asarray(getattr(mazes, field))
+    return arrays
+
+
+def unpack(name: str | None, arrays: Mapping[str, np.ndarray]) -> Splits:
+    """The inverse of `pack`; raises ``ValueError`` where a digest does not fit."""
+    fields = ("walls", "start", "goal", "key", "door", "ice")
+    parts = {str(split): Maze(**{field: arrays[f"{split}.{field}"] for field in fields}) for split in arrays["splits"].tolist()}
+    seed = int(arrays["seed"])
+    splits = Splits(parts, Settings(*arrays["settings"].tolist()), None if seed < 0 else seed, name)
+    for split, expected in zip(parts, arrays["sha256"].tolist(), strict=True):
+        if splits.sha256[split] != expected:
+            raise ValueError(f"split {split!r} of {name} is damaged: SHA-256 {splits.sha256[split]}, not {expected}")
+    return splits
+
+
+# -- variants of the training mazes --------------------------------------------------------------------
+
+
+def _with_variants(parts: dict[str, Maze], settings: Settings, seed: int, recorded_seed: int | None) -> Splits:
+    """Add s0, s0_g and the moved tiles; say what has to be left out."""
+    variants: dict[str, Any] = {
+        "s0": lambda one, i: place.new_start(one, Dice(seed, _S0, i)),
+        "s0_g": lambda one, i: place.new_start_and_goal(one, settings, Dice(seed, _S0_G, i)),
+    }
+    if settings.key_and_lock:
+        variants["key_moved"] = lambda one, i: vary.move_key(one, Dice(seed, _KEY, i))
+    if settings.icy_floor:
+        variants["ice_moved"] = lambda one, i: vary.move_ice(one, Dice(seed, _ICE, i))
+    notes, parts = [], dict(parts)
+    for name, variant in variants.items():
+        found, reason = [], ""
+        for i, one in enumerate(parts["train"]):
+            try:
+                found.append(variant(one, i))
+            except PlacementError as error:
+                reason = str(error)
+        lacking = len(parts["train"]) - len(found)
+        if lacking:
+            whole = "is left out" if not found else f"has {len(found)} mazes only"
+            notes.append(f"split {name} {whole}: {lacking} of {len(parts['train'])} training mazes lack one ({reason})")
+            if name in ("s0", "s0_g"):  # that a tile has no other place is usual, and only noted
+                warnings.warn(notes[-1], stacklevel=3)
+        if found:
+            parts[name] = maze.stack(found)
+    return Splits(parts, settings, recorded_seed, None, tuple(notes))
+
+
+__all__ = ["FROZEN", "Splits", "digest", "load", "make", "read", "write"]

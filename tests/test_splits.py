@@ -1,0 +1,58 @@
+"""Splits: disjoint, from a seed, never short; read, written, frozen."""
+
+import numpy as np
+import pytest
+
+from jaxlab import grid, maze, splits
+from jaxlab.splits import make
+
+
+@pytest.fixture(scope="module")
+def small():
+    return make((3, 3), 32, 32, 32, seed=4)
+
+
+def structures(mazes):
+    return {form.tobytes() for form in maze.structure(mazes.walls)}
+
+
+def test_all_96_mazes_in_three_disjoint_splits(small):
+    assert {name: len(mazes) for name, mazes in small.items()} == dict.fromkeys(
+        ("train", "valid", "test", "s0", "s0_g"), 32
+    )
+    assert len(structures(small["train"]) | structures(small["valid"]) | structures(small["test"])) == 96
+
+
+def test_more_than_exist_is_an_error():
+    with pytest.raises(ValueError, match="exactly 96"):
+        make((3, 3), 33, 32, 32)
+    with pytest.raises(ValueError, match="exactly 34719"):
+        make((4, 4), 34_718, 1, 1)
+
+
+def test_written_and_read_back(small, tmp_path):
+    splits.write(tmp_path / "new" / "s3", small)
+    back = splits.read(tmp_path / "new" / "s3")
+    assert {name: back.sha256[name] for name in splits.DRAWN} == {name: small.sha256[name] for name in splits.DRAWN}
+    splits.write(tmp_path / "new" / "s3", small)  # the same again changes nothing
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["s3"]
+    with pytest.raises(FileExistsError, match="other files"):
+        splits.write(tmp_path / "new" / "s3", make((3, 3), 3, 3, 3))
+
+
+def test_s0_and_s0_g_follow_their_rules(small):
+    far = grid.manhattan((3, 3)) >= 3
+    train, s0, s0_g = small["train"], small["s0"], small["s0_g"]
+    np.testing.assert_array_equal(s0.walls, train.walls)
+    np.testing.assert_array_equal(s0_g.walls, train.walls)
+    np.testing.assert_array_equal(s0.goal, train.goal)
+    assert (s0.start != train.start).all() and far[s0.start, s0.goal].all() and far[s0_g.start, s0_g.goal].all()
+    assert len(set(s0_g.start.tolist())) > 4
+
+
+def test_missing_split_says_why():
+    with pytest.warns(UserWarning, match="s0 is left out"):
+        tiny = make((2, 2), 1, 1, 1)
+    assert "s0" not in tiny
+    with pytest.raises(KeyError, match="left out"):
+        tiny["s0"]
