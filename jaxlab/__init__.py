@@ -1,6 +1,6 @@
 """jaxlab: Labyrinth in JAX. Did the agent learn to navigate, or did it memorise?"""
 
-from jaxlab import solve, text
+from jaxlab import generate, solve, splits, text
 from jaxlab.env import Labyrinth, Params, State, Step
 from jaxlab.errors import LabyrinthFileError, PlacementError
 from jaxlab.grid import ACTION_NAMES, DOWN, LEFT, RIGHT, UP
@@ -28,10 +28,12 @@ __all__ = [
     "Step",
     "Tile",
     "from_edges",
+    "generate",
     "load",
     "render",
     "save",
     "solve",
+    "splits",
     "stack",
     "text",
     "to_edges",

@@ -257,7 +257,10 @@ def pack(splits: Splits) -> dict[str, np.ndarray]:
 def unpack(name: str | None, arrays: Mapping[str, np.ndarray]) -> Splits:
     """The inverse of `pack`; raises ``ValueError`` where a digest does not fit."""
     fields = ("walls", "start", "goal", "key", "door", "ice")
-    parts = {str(split): Maze(**{field: arrays[f"{split}.{field}"] for field in fields}) for split in arrays["splits"].tolist()}
+    sets: list[dict[str, Any]] = [
+        {field: arrays[f"{split}.{field}"] for field in fields} for split in arrays["splits"].tolist()
+    ]
+    parts = {str(split): Maze(**fields_of) for split, fields_of in zip(arrays["splits"].tolist(), sets, strict=True)}
     seed = int(arrays["seed"])
     splits = Splits(parts, Settings(*arrays["settings"].tolist()), None if seed < 0 else seed, name)
     for split, expected in zip(parts, arrays["sha256"].tolist(), strict=True):

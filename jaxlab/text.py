@@ -330,4 +330,6 @@ def _check_signs(signs: np.ndarray, numbers: list[int]) -> None:
 
 def _place_missing(maze: Maze, settings: Settings, seed: int) -> Maze:
     """Place what the settings turn on and the file does not draw."""
-    return maze
+    from jaxlab.generate import place  # the generator reads files' settings from this module
+
+    return place.furnish(maze, settings, seed)
