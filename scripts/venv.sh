@@ -4,11 +4,17 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [ ! -x .venv/bin/python ]; then
-  python=$(command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
-  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
-    echo "jaxlab needs Python 3.11 or newer, found $("$python" --version)" >&2
+  python=
+  for candidate in python3 python3.14 python3.13 python3.12 python3.11; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      python=$candidate
+      break
+    fi
+  done
+  if [ -z "$python" ]; then
+    echo "jaxlab needs Python 3.11 or newer: none was found on the PATH" >&2
     exit 1
-  }
+  fi
   echo "Making .venv with $("$python" --version)"
   "$python" -m venv .venv
 fi
