@@ -1,0 +1,154 @@
+"""Behavioural cloning: choose the action that the demonstration chose.
+
+The loss is the mean of ``-log softmax(f(s))[a]`` over the demonstrated pairs (s, a), nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from baselines import learning, networks, table
+from baselines.learning import Data, Metrics
+from baselines.networks import Network, Variables
+from jaxlab.datasets import Demonstrations
+from jaxlab.env import Labyrinth
+from jaxlab.errors import choose
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """Every choice of a run. What is None becomes the encoder's own recipe (`networks.Recipe`)."""
+
+    encoder: str = "cnn"
+    """One of `networks.ENCODERS`."""
+    render: str = "paper"
+    """How pixels are drawn: "paper" (600 px resized to 64) or "direct" (at 64)."""
+    epochs: int | None = None
+    """Passes over the demonstrations."""
+    updates: int | None = None
+    """Updates in place of epochs; rounded up to whole passes."""
+    batch: int | Literal["full"] | None = None
+    """Examples an update; "full" is one update an epoch."""
+    learning_rate: float | None = None
+    """Of Adam (paper: 5e-4 for all methods)."""
+    weight_decay: float | None = None
+    """Decoupled (AdamW); 0 is plain Adam."""
+    decay: str | None = None
+    """"constant" or "cosine" (the learning rate reaches 0 at the last update)."""
+    clip: float | None = None
+    """Largest norm of the gradient; 0 for none."""
+    dropout: float = networks.DROPOUT
+    """Share of hidden units dropped in training (paper: 30 %)."""
+
+    def __post_init__(self) -> None:
+        recipe = networks.encoder(self.encoder).recipe
+        for name in ("epochs", "batch", "learning_rate", "weight_decay", "decay", "clip"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, getattr(recipe, name))
+        choose("render", self.render, table.RENDERS)
+        choose("decay", self.decay, learning.DECAYS)
+        for name in ("epochs", "updates", "batch"):
+            value = getattr(self, name)
+            if isinstance(value, int) and value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class State:
+    """What training carries from one epoch to the next."""
+
+    variables: Variables
+    optimizer: Any
+    key: jax.Array
+
+
+def loss(network: Network, variables: Variables, key: jax.Array | None, seen: jax.Array, actions: jax.Array) -> Any:
+    """Mean cross-entropy, with (share of right choices, new statistics)."""
+    logits, stats = network.train(variables, key, seen)
+    right = (logits.argmax(-1) == actions).mean()
+    return learning.cross_entropy(logits, actions).mean(), (right, stats)
+
+
+def network(config: Config, env: Labyrinth) -> Network:
+    """The policy's network."""
+    return networks.policy(config.encoder, env, dropout=config.dropout)
+
+
+def num_epochs(config: Config, data: Data) -> int:
+    """How many epochs a run has."""
+    if config.updates is None:
+        assert config.epochs is not None
+        return config.epochs
+    return -(-config.updates // _num_batches(config, data))
+
+
+def _num_batches(config: Config, data: Data) -> int:
+    assert config.batch is not None
+    return learning.num_batches(len(data.demonstrations), config.batch)
+
+
+def _optimizer(config: Config, data: Data) -> optax.GradientTransformation:
+    updates = num_epochs(config, data) * _num_batches(config, data)
+    assert config.learning_rate is not None and config.weight_decay is not None
+    assert config.decay is not None and config.clip is not None
+    return learning.optimizer(
+        config.learning_rate, updates, weight_decay=config.weight_decay, decay=config.decay, clip=config.clip
+    )
+
+
+def init(config: Config, data: Data, key: jax.Array) -> State:
+    """A new run; the key is consumed."""
+    key_weights, key = jax.random.split(key)
+    variables = network(config, data.env).init(key_weights)
+    return State(variables, _optimizer(config, data).init(variables.weights), key)
+
+
+def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
+    """One pass over the demonstrations in random order."""
+    shown, net, optimizer = data.demonstrations, network(config, data.env), _optimizer(config, data)
+    key, key_order, key_dropout = jax.random.split(state.key, 3)
+    assert config.batch is not None
+    batches = learning.minibatches(key_order, len(shown), config.batch)
+
+    def update(carry, given):
+        variables, memory = carry
+        rows, key = given
+        seen = data.table.see(shown.maze[rows], shown.mode[rows], shown.cell[rows])
+
+        def objective(weights):
+            return loss(net, variables._replace(weights=weights), key, seen, shown.action[rows])
+
+        (value, (right, stats)), slope = jax.value_and_grad(objective, has_aux=True)(variables.weights)
+        change, memory = optimizer.update(slope, memory, variables.weights)
+        weights = optax.apply_updates(variables.weights, change)
+        return (Variables(weights, stats), memory), {"loss": value, "accuracy": right}
+
+    keys = jax.random.split(key_dropout, len(batches))
+    (variables, memory), metrics = jax.lax.scan(update, (state.variables, state.optimizer), (batches, keys))
+    return State(variables, memory, key), jax.tree.map(jnp.mean, metrics)
+
+
+def policy(config: Config, data: Data, state: State, *, precise: bool = True) -> Variables:
+    """The weights as they are used: batch-norm statistics of all demonstrations, or the running ones."""
+    if not precise:
+        return state.variables
+    shown = data.demonstrations
+    return network(config, data.env).precise(state.variables, data.table.see(shown.maze, shown.mode, shown.cell))
+
+
+def make(config: Config, demonstrations: Demonstrations) -> Callable[[jax.Array], tuple[State, Metrics]]:
+    """A whole run as one function of a key, for ``jit`` and ``vmap``: the last state, and metrics ``[epochs]``."""
+    data = learning.data(demonstrations, config.encoder, config.render)
+
+    def train(key: jax.Array) -> tuple[State, Metrics]:
+        begin = init(config, data, key)
+        return jax.lax.scan(lambda state, _: epoch(config, data, state), begin, None, length=num_epochs(config, data))
+
+    return train

@@ -1,0 +1,187 @@
+"""Exact evaluation: what a policy does in every state decides every episode, with no rollouts.
+
+A deterministic policy that comes back to a state loops for ever, so one walk of at most as
+many steps as there are states tells success from failure. A policy that samples is a Markov
+chain; its success within a time is a power of a matrix. Returns follow from integers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxlab import solve
+from jaxlab.env import Labyrinth, Params
+
+OUTCOMES = ("loop", "goal", "fall", "time")
+"""How an episode ends: never (it runs out of time), at the goal, by a fall, or out of time on the way."""
+LOOP, GOAL, FALL, TIME = range(4)
+SHORT_LIMIT = 4
+"""Sampled actions get this many times the shortest solution."""
+_BATCH = 500
+
+Policy = Callable[[Any], Any]
+"""Observations ``[B, ...]`` (numpy) to actions ``[B]`` or logits ``[B, 4]``."""
+
+
+class Episodes(NamedTuple):
+    """One episode of each maze, from its start.
+
+    Attributes:
+        outcome: ``int32[N]``, index into `OUTCOMES`.
+        steps: ``int32[N]``, time used; the step limit unless the outcome is goal or fall.
+        visited: ``bool[N, num_modes * H*W]``, states in which the policy acted.
+    """
+
+    outcome: jax.Array
+    steps: jax.Array
+    visited: jax.Array
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def episodes(env: Labyrinth, params: Params, actions: jax.Array) -> Episodes:
+    """Play a deterministic policy in every maze, exactly.
+
+    Args:
+        env: the rules (static).
+        params: the mazes.
+        actions: ``int32[N, num_modes, H*W]``, the policy's action in every state.
+    """
+    num_mazes, num_cells = len(params.mazes), env.num_cells
+    num_states = env.num_modes * num_cells
+    move = solve.transitions(env, params)
+    chosen = jax.tree.map(lambda leaf: jnp.take_along_axis(leaf, actions[..., None], -1)[..., 0], move)
+    following = (chosen.mode * num_cells + chosen.cell).reshape(num_mazes, -1)
+    cost, fell = chosen.cost.reshape(num_mazes, -1), chosen.fell.reshape(num_mazes, -1)
+    every = jnp.arange(num_mazes)
+
+    def act(carry, _):
+        state, t, outcome, visited = carry
+        going = outcome == LOOP
+        after = following[every, state]
+        visited = visited.at[every, state].max(going)
+        t = jnp.where(going, t + cost[every, state], t)
+        falls = fell[every, state]
+        arrives = (after % num_cells == params.mazes.goal) & ~falls
+        ended = jnp.where(falls, FALL, jnp.where(arrives, GOAL, jnp.where(t >= params.max_steps, TIME, LOOP)))
+        return (jnp.where(going, after, state), t, jnp.where(going, ended, outcome), visited), None
+
+    zero = jnp.zeros(num_mazes, jnp.int32)
+    begin = params.mazes.start.astype(jnp.int32), zero, zero, jnp.zeros((num_mazes, num_states), bool)
+    (_, t, outcome, visited), _ = jax.lax.scan(act, begin, None, length=num_states)
+    in_time = (outcome == GOAL) | (outcome == FALL)
+    return Episodes(outcome, jnp.where(in_time, t, params.max_steps), visited)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 3))
+def sampled(env: Labyrinth, params: Params, probabilities: jax.Array, max_cost: int) -> tuple[jax.Array, jax.Array]:
+    """Chance that a policy that samples its actions reaches the goal, by powers of its matrix.
+
+    Args:
+        env: the rules (static).
+        params: solved mazes.
+        probabilities: ``float32[N, num_modes, H*W, 4]``.
+        max_cost: the largest cost of a move (static, `max_cost`).
+
+    Returns:
+        ``float32[N]`` within 4 L steps (L the shortest solution), and within the step limit.
+    """
+    num_mazes, num_cells = len(params.mazes), env.num_cells
+    num_states = env.num_modes * num_cells
+    move = solve.transitions(env, params)
+    following = (move.mode * num_cells + move.cell).reshape(num_mazes, num_states, -1)
+    arrives = ((move.cell == params.mazes.goal[:, None, None, None]) & ~move.fell).reshape(following.shape)
+    stays = ~arrives & ~move.fell.reshape(following.shape)
+    chance = probabilities.reshape(following.shape)
+    # A move of cost c waits c - 1 steps on the way: state (waiting w, s) ticks to (w - 1, s).
+    width = max_cost * num_states
+    node = (move.cost.reshape(following.shape) - 1) * num_states + following
+    every = jnp.arange(num_mazes)[:, None, None]
+    source = jnp.arange(num_states)[None, :, None]
+    matrix = jnp.zeros((num_mazes, width, width), jnp.float32)
+    matrix = matrix.at[every, source, node].add(jnp.where(stays, chance, 0))
+    waiting = jnp.arange(num_states, width)
+    matrix = matrix.at[:, waiting, waiting - num_states].set(1)
+    hit = jnp.where(arrives, chance, 0).sum(-1)
+    hit = jnp.concatenate([hit, jnp.zeros((num_mazes, width - num_states), jnp.float32)], 1)
+
+    # One more node, the goal, turns "hit by now" into a plain power of one matrix.
+    matrix = jnp.concatenate([matrix, hit[..., None]], -1)
+    goal = jnp.zeros((num_mazes, 1, width + 1), jnp.float32).at[..., -1].set(1)
+    matrix = jnp.concatenate([matrix, goal], 1)
+    assert params.shortest is not None
+    limits = jnp.stack([SHORT_LIMIT * params.shortest, jnp.broadcast_to(params.max_steps, (num_mazes,))], -1)
+    value = jnp.zeros((num_mazes, width + 1, 2), jnp.float32).at[:, -1].set(1)
+
+    def bit(carry):
+        power, left, value = carry
+        value = jnp.where((left & 1 == 1)[:, None, :], power @ value, value)
+        return power @ power, left >> 1, value
+
+    _, _, value = jax.lax.while_loop(lambda carry: (carry[1] > 0).any(), bit, (matrix, limits, value))
+    reached = jnp.clip(value[jnp.arange(num_mazes), params.mazes.start], 0, 1)
+    return reached[:, 0], reached[:, 1]
+
+
+def max_cost(env: Labyrinth, params: Params) -> int:
+    """The largest cost of any move (host)."""
+    return int(solve.transitions(env, params).cost.max())
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+
+def returns(env: Labyrinth, params: Params, played: Episodes) -> np.ndarray:
+    """Returns under Eq. 1, from integers: ``float64[N]`` (host).
+
+    A shortest solution is exactly 1, a failure exactly ``-u * max_steps``.
+    """
+    outcome, steps = np.asarray(played.outcome), np.asarray(played.steps, np.int64)
+    shortest, limit = np.asarray(params.shortest, np.int64), int(params.max_steps)
+    unit, size = 1, 10 * env.num_cells  # u = 1 / (10 W H)
+    lost = -(unit * limit) / size
+    fell = lost if env.fall_return is None else env.fall_return
+    return np.where(outcome == GOAL, 1 + (shortest - steps) / size, np.where(outcome == FALL, fell, lost))
+
+
+def score(env: Labyrinth, params: Params, actions: Any, *, details: bool = True) -> dict[str, Any]:
+    """Every figure of a deterministic policy on one split, as results.json has it (host).
+
+    Args:
+        env: the rules.
+        params: solved mazes.
+        actions: ``int[N, num_modes, H*W]``.
+        details: with one entry for each episode.
+    """
+    played = jax.device_get(episodes(env, params, jnp.asarray(actions, jnp.int32)))
+    gained = returns(env, params, played)
+    success = played.outcome == GOAL
+    bits = np.asarray(params.optimal)
+    is_best = (bits >> np.asarray(actions).astype(np.uint8) & 1).astype(bool)
+    known = bits != 0
+    seen = played.visited.reshape(known.shape) & known
+    out: dict[str, Any] = {
+        "success": float(success.mean()),
+        "aer": float(gained.mean()),
+        "aer_std": float(gained.std()),
+        "optimal_rate_all": float(is_best[known].mean()),
+        "optimal_rate_visited": float(is_best[seen].mean()) if seen.any() else 0.0,
+    }
+    if details:
+        out["episodes"] = [
+            {"maze": i, "success": bool(s), "return": float(r), "steps": int(t), "outcome": OUTCOMES[o]}
+            for i, (s, r, t, o) in enumerate(zip(success, gained, played.steps, played.outcome, strict=True))
+        ]
+    return out
+
+
+def score_sampled(env: Labyrinth, params: Params, logits: Any) -> dict[str, float]:
+    """Exact success of actions sampled from ``softmax(logits)``, within 4 L steps and within the limit (host)."""
+    chance = jax.nn.softmax(jnp.asarray(logits, jnp.float32))
+    short, long = sampled(env, params, chance, max_cost(env, params))
+    return {"success": float(short.mean()), "success_within_limit": float(long.mean())}

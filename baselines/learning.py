@@ -1,0 +1,105 @@
+"""What the methods share: their data, minibatches, the optimiser, and the loss of imitation."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from baselines import networks, table
+from baselines.networks import Network, Variables
+from baselines.table import Table
+from jaxlab.datasets import Demonstrations
+from jaxlab.env import Labyrinth, Params
+
+Metrics = dict[str, jax.Array]
+"""Named scalars of one epoch."""
+
+DECAYS = ("constant", "cosine")
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class Data:
+    """All that a method may see: the training mazes, their demonstrations, and what states look like."""
+
+    demonstrations: Demonstrations
+    table: Table
+
+    @property
+    def env(self) -> Labyrinth:
+        """The environment, with the observation that the encoder reads."""
+        return self.table.env
+
+    @property
+    def params(self) -> Params:
+        """The training mazes."""
+        return self.table.params
+
+
+def data(demonstrations: Demonstrations, encoder: str, render: str = "paper") -> Data:
+    """Draw what an encoder sees in every state of the training mazes (host)."""
+    observation = networks.encoder(encoder).observation
+    drawn = table.make(demonstrations.env, demonstrations.params, observation, render)
+    return Data(jax.tree.map(jnp.asarray, demonstrations), drawn)
+
+
+def optimizer(
+    learning_rate: float, updates: int, *, weight_decay: float = 0.0, decay: str = "constant", clip: float = 0.0
+) -> optax.GradientTransformation:
+    """Adam; with decoupled weight decay, a cosine schedule down to 0 after ``updates``, and clipping, where asked."""
+    rate: Any = optax.cosine_decay_schedule(learning_rate, updates) if decay == "cosine" else learning_rate
+    adam = optax.adamw(rate, weight_decay=weight_decay) if weight_decay else optax.adam(rate)
+    return optax.chain(optax.clip_by_global_norm(clip), adam) if clip else adam
+
+
+def num_batches(examples: int, batch: int | str) -> int:
+    """Minibatches in one pass over the examples; the last one is filled up."""
+    return 1 if batch == "full" else -(-examples // min(int(batch), examples))
+
+
+def minibatches(key: jax.Array, examples: int, batch: int | str) -> jax.Array:
+    """Indices ``int32[minibatches, batch]`` of one pass in random order; the key is consumed.
+
+    All batches have one size: the last is filled with examples from the beginning of the pass.
+    """
+    size = examples if batch == "full" else min(int(batch), examples)
+    count = num_batches(examples, batch)
+    order = jax.random.permutation(key, examples)
+    return jnp.resize(order, (count, size)).astype(jnp.int32)
+
+
+def cross_entropy(logits: jax.Array, actions: jax.Array) -> jax.Array:
+    """``-log softmax(logits)[action]`` of each example: ``float32[B, 4], int32[B] -> float32[B]``.
+
+    >>> float(cross_entropy(jnp.array([[1.0, 2.0, 3.0, 0.0]]), jnp.array([2]))[0].round(6))
+    0.44019
+    """
+    return optax.softmax_cross_entropy_with_integer_labels(logits, actions)
+
+
+class Policy:
+    """A trained network as a plain callable from observations (numpy) to logits.
+
+    Attributes:
+        network: what to compute.
+        variables: with which arrays.
+        observation: ``"pixels-paper"``, ``"pixels-direct"`` or ``"vector"``: what it was trained on.
+    """
+
+    def __init__(self, network: Network, variables: Variables, observation: str) -> None:
+        self.network, self.variables, self.observation = network, variables, observation
+        self._apply = jax.jit(network.apply)
+
+    def __call__(self, observations: Any) -> np.ndarray:
+        """Observations ``[B, ...]`` to logits ``float32[B, 4]``."""
+        observations = np.asarray(observations)
+        count = len(observations)
+        # Batches are padded to powers of two, so that any size of batch compiles a few times only.
+        padded = 1 << max(count - 1, 0).bit_length()
+        wide = np.concatenate([observations, np.repeat(observations[-1:], padded - count, 0)])
+        return np.asarray(self._apply(self.variables, jnp.asarray(wide)))[:count]
