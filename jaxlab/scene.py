@@ -72,34 +72,25 @@ def visible_cells(walls: jax.Array, cell: jax.Array) -> jax.Array:
     """
     height, width = walls.shape
     row, col = cell // width, cell % width
-    size = jnp.arange(max(height, width))
+    # Nine directions, with standing still in the middle; along each, the steps 0, 1, 2, ...
+    row_step, col_step = (jnp.asarray(steps)[:, None] for steps in np.divmod(np.arange(9), 3) - np.ones((2, 1), int))
+    steps = jnp.arange(max(height, width))
+    r, c = row + row_step * steps, col + col_step * steps
 
     def is_open(r, c, action):
         inside = (r >= 0) & (r < height) & (c >= 0) & (c < width)
         bits = walls[jnp.clip(r, 0, height - 1), jnp.clip(c, 0, width - 1)].astype(jnp.int32)
         return inside & ((bits >> action & 1) == 0)
 
-    def ray(row_step, col_step):
-        """Cells at distance 1, 2, ...: are all passages up to them open?"""
-        r, c = row + row_step * size, col + col_step * size
-        horizontal = grid.RIGHT if col_step > 0 else grid.LEFT
-        vertical = grid.UP if row_step > 0 else grid.DOWN
-        passable = jnp.ones(size.shape, bool)
-        if col_step:
-            passable &= is_open(r, c, horizontal)
-        if row_step:
-            passable &= is_open(r, c + col_step, vertical)
-        return r + row_step, c + col_step, jnp.cumprod(passable).astype(bool)
+    sideways = is_open(r, c, jnp.where(col_step > 0, grid.RIGHT, grid.LEFT)) | (col_step == 0)
+    lengthways = is_open(r, c + col_step, jnp.where(row_step > 0, grid.UP, grid.DOWN)) | (row_step == 0)
+    blocked = jnp.cumsum(~(sideways & lengthways), axis=1)
+    clear = jnp.pad(blocked == 0, ((0, 0), (1, 0)), constant_values=True)  # [direction, distance]
 
-    seen = jnp.zeros((height, width), bool).at[row, col].set(True)
-    for row_step in (-1, 0, 1):
-        for col_step in (-1, 0, 1):
-            if (row_step, col_step) != (0, 0):
-                r, c, clear = ray(row_step, col_step)
-                # Cells outside the maze are dropped; negative indices must not wrap round.
-                r = jnp.where((r < 0) | (c < 0), height, r)
-                seen = seen.at[r, c].max(clear, mode="drop")
-    return seen
+    rows_off, cols_off = jnp.arange(height)[:, None] - row, jnp.arange(width) - col
+    in_line = (rows_off == 0) | (cols_off == 0) | (jnp.abs(rows_off) == jnp.abs(cols_off))
+    direction = 3 * (jnp.sign(rows_off) + 1) + jnp.sign(cols_off) + 1
+    return in_line & clear[direction, jnp.maximum(jnp.abs(rows_off), jnp.abs(cols_off))]
 
 
 def lattice_position(cell: jax.Array | np.ndarray, width: int) -> jax.Array:
