@@ -15,7 +15,7 @@ from jaxlab.errors import choose
 from jaxlab.maze import NONE, Array, Maze, check
 from jaxlab.solve import table
 from jaxlab.text import Settings
-from jaxlab.tiles import ICE, KEY_AND_DOOR, Move, Tile, propose
+from jaxlab.tiles import ICE, KEY_AND_DOOR, Move, Rule, Tile
 from jaxlab.tiles import num_modes as count_modes
 
 MAX_MODES = 64
@@ -312,9 +312,10 @@ class Labyrinth:
         false = jnp.zeros(jnp.shape(state.cell), bool)
         return state.replace(cell=moved, terminated=false, truncated=false)
 
-    def rule(self, mazes: Maze, index: jax.Array, cell: jax.Array, mode: jax.Array, action: jax.Array) -> Move:
-        """Where an action leads from (``cell``, ``mode``) of maze ``index``: the rule that the solver reads."""
-        return propose(self.active_tiles, mazes, index, cell, mode, action)
+    @property
+    def rule(self) -> Rule:
+        """Where an action leads, as a function of (mazes, index, cell, mode, action): what the solver reads."""
+        return Rule(self.active_tiles)
 
     def move(self, state: State, action: Array | int, params: Params) -> Move:
         """Where an action leads: cell, mode, cost and fall, with no reward and no time."""

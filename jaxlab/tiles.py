@@ -228,6 +228,20 @@ def propose(
     return move
 
 
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """`propose` with its tiles, equal by value.
+
+    So environments that differ only in what they show or pay share one compiled solver.
+    """
+
+    tiles: tuple[Tile, ...]
+
+    def __call__(self, mazes: Maze, index: jax.Array, cell: jax.Array, mode: jax.Array, action: jax.Array) -> Move:
+        """Where an action leads from (``cell``, ``mode``) of maze ``index``; all ``int32`` scalars."""
+        return propose(self.tiles, mazes, index, cell, mode, action)
+
+
 def own_modes(tiles: tuple[Tile, ...], mode: jax.Array) -> list[jax.Array]:
     """Split ``mode`` into each tile's own memory."""
     own, radix = [], 1

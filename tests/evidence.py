@@ -25,21 +25,9 @@ from jaxlab import scene
 
 DATA = Path(__file__).resolve().parent / "data"
 INPUTS, DIGESTS = DATA / "golden_inputs.npz", DATA / "golden_digests.json"
-KINDS = [
-    "3x3",
-    "4x4",
-    "nav5",
-    "key5",
-    "ice5",
-    "occl5",
-    "nav6",
-    "key6",
-    "ice6",
-    "occl6",
-    "nav10",
-    "unbiased4",
-    "unbiased5",
-]
+NAVIGATION = ("3x3", "4x4", "nav5", "nav6", "nav10")
+UNBIASED = ("unbiased4", "unbiased5")
+KINDS = (*NAVIGATION, "key5", "key6", "ice5", "ice6", "occl5", "occl6", *UNBIASED)
 LIMIT, NO_LIMIT = 45, 10_000
 FIELDS = ("walls", "start", "goal", "key", "door", "ice")
 SIZES = (64, 224)
@@ -88,7 +76,7 @@ def maze_of(record: dict) -> jaxlab.Maze:
 def pictures_of(golden: Path) -> list[dict]:
     """Every picture that has one: those of images.json, and four of unbiased mazes."""
     pictures = json.loads((golden / "images.json").read_text())
-    for record in (r for kind in KINDS[-2:] for r in all_records(golden)[kind] if "png" in r):
+    for record in (r for kind in UNBIASED for r in all_records(golden)[kind] if "png" in r):
         agent, size = record["png"].removesuffix(".png").split("_agent")[1].split("_")
         pictures.append({**record, "agent": int(agent), "size": int(size)})
     return pictures
@@ -286,7 +274,7 @@ def as_released_shows_it(vectors: np.ndarray, mazes: jaxlab.Maze) -> np.ndarray:
 def computed(kind: str) -> dict[str, np.ndarray]:
     """What jaxlab gives for every stored record of a kind, in the layout of `recorded`."""
     inputs, mazes = stored_inputs(), stored_mazes(kind)
-    env, everyone = environment(kind), np.arange(len(mazes))
+    env = environment(kind)
     bare = jaxlab.Labyrinth(mazes.shape)
     nothing = np.full(len(mazes), -1, np.int32)
     solved = bare.params(mazes.replace(key=nothing, door=nothing, ice=np.zeros_like(mazes.ice)))
@@ -298,36 +286,7 @@ def computed(kind: str) -> dict[str, np.ndarray]:
         "shortest": solved.shortest,
     }
     if has_rollouts(kind):
-        actions, resets = inputs[f"{kind}/actions"].astype(np.int32), inputs[f"{kind}/resets"]
-        # What the agent sees changes no rollout, so that kinds of one shape share a compilation.
-        blind = dataclasses.replace(env, occlusion=False)
-        free = play(blind, params, everyone, actions, resets, False)
-        limited = play(blind, dataclasses.replace(params, max_steps=jnp.int32(LIMIT)), everyone, actions, resets, False)
-        free, limited = jax.tree.map(np.asarray, (free, limited))
-        valid = up_to_first(limited.state.t >= LIMIT)
-        out |= {"cell": free.state.cell, "reward": free.reward, "done": free.terminated}
-        out["truncated"] = limited.truncated & valid
-        for ours, again in ((free.state.cell, limited.state.cell), (free.reward, limited.reward)):
-            assert np.array_equal(ours[valid], again[valid]), "the limit changes nothing before it is reached"
-        bumps = (
-            jaxlab_bumps(mazes, free.state.cell, actions, resets) if kind.startswith("ice") else np.zeros_like(resets)
-        )
-        out["reward"] = np.where(bumps, np.float32(0), out["reward"])
-        if kind.startswith("key"):
-            out["key_held"], out["door_present"] = free.state.mode >= 1, free.state.mode < 2
-    if f"{kind}/script_actions" in inputs:
-        actions = inputs[f"{kind}/script_actions"].astype(np.int32)
-        there, still = actions >= 0, np.zeros(actions.shape, bool)
-        steps = jax.tree.map(np.asarray, play(env, params, inputs[f"{kind}/script_maze"], np.abs(actions), still, True))
-        head = 5 if kind.startswith("key") else 3
-        out["script_cell"] = np.where(there, steps.state.cell, 0)
-        out["script_reward"] = np.where(there, steps.reward, np.float32(0))
-        out["script_done"] = there & steps.terminated
-        out["script_obs_head"] = np.where(there[..., None], steps.obs[..., :head], 0).astype(np.int32)
-        out["script_obs_last"] = steps.obs[np.arange(len(actions)), there.sum(1) - 1]
-        if kind.startswith("key"):
-            out["script_key_held"] = there & (steps.state.mode >= 1)
-            out["script_door_present"] = there & (steps.state.mode < 2)
+        out |= _computed_rollouts(kind, env, params)
     if not kind.startswith(("key", "ice")):
         seeing = jaxlab.Labyrinth(mazes.shape, occlusion=True)
         out["occluded"], out["mask"] = look_everywhere(seeing, seeing.params(mazes))
@@ -339,6 +298,56 @@ def computed(kind: str) -> dict[str, np.ndarray]:
             agent = inputs[f"{kind}/pictures{size}_agent"].astype(np.int32)
             out[f"pictures{size}"] = draw(shown, agent, size, settings_of(kind).occlusion)
     return {key: np.asarray(value) for key, value in out.items()}
+
+
+def _computed_rollouts(kind: str, env: jaxlab.Labyrinth, params: jaxlab.Params) -> dict[str, np.ndarray]:
+    inputs, mazes = stored_inputs(), stored_mazes(kind)
+    actions, resets = inputs[f"{kind}/actions"].astype(np.int32), inputs[f"{kind}/resets"]
+    count, length = actions.shape
+    which = np.arange(count)
+    scripted = f"{kind}/script_actions" in inputs
+    batch, again = actions, resets
+    if scripted:
+        # Rollouts and scripts are played in one batch, so that they share a compilation.
+        scripts = inputs[f"{kind}/script_actions"].astype(np.int32)
+        width = max(length, scripts.shape[1])
+        batch = np.concatenate([np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in (actions, scripts)])
+        again = np.zeros(batch.shape, bool)
+        again[:count, :length] = resets
+        which = np.concatenate([which, inputs[f"{kind}/script_maze"]])
+    # What the agent sees changes no rollout, so kinds of one shape share a compilation, too.
+    env = dataclasses.replace(env, occlusion=False)
+    limit = dataclasses.replace(params, max_steps=jnp.int32(LIMIT))
+    both = [play(env, p, which, np.maximum(batch, 0), again, scripted) for p in (params, limit)]
+    played, limited = jax.tree.map(np.asarray, both)
+    free, limited = jax.tree.map(lambda leaf: leaf[:count, :length], (played, limited))
+    valid = up_to_first(limited.state.t >= LIMIT)
+    for ours, under_limit in ((free.state.cell, limited.state.cell), (free.reward, limited.reward)):
+        assert np.array_equal(ours[valid], under_limit[valid]), "the limit changes nothing before it is reached"
+    bumps = jaxlab_bumps(mazes, free.state.cell, actions, resets)
+    out = {
+        "cell": free.state.cell,
+        "reward": np.where(bumps, np.float32(0), free.reward),
+        "done": free.terminated,
+        "truncated": limited.truncated & valid,
+    }
+    has_key = kind.startswith("key")
+    if has_key:
+        out |= {"key_held": free.state.mode >= 1, "door_present": free.state.mode < 2}
+    if scripted:
+        steps = jax.tree.map(lambda leaf: leaf[count:, : scripts.shape[1]], played)
+        there = scripts >= 0
+        out |= {
+            "script_cell": np.where(there, steps.state.cell, 0),
+            "script_reward": np.where(there, steps.reward, np.float32(0)),
+            "script_done": there & steps.terminated,
+            "script_obs_head": np.where(there[..., None], steps.obs[..., : 5 if has_key else 3], 0).astype(np.int32),
+            "script_obs_last": steps.obs[np.arange(len(scripts)), there.sum(1) - 1],
+        }
+        if has_key:
+            out["script_key_held"] = there & (steps.state.mode >= 1)
+            out["script_door_present"] = there & (steps.state.mode < 2)
+    return out
 
 
 def jaxlab_bumps(mazes: jaxlab.Maze, cell: np.ndarray, actions: np.ndarray, resets: np.ndarray) -> np.ndarray:
