@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import io
 import os
 import shutil
 import tempfile
@@ -28,6 +29,8 @@ FOLDERS = {"train": "train", "valid": "eval", "test": "test"}
 """The folder of each split, as the released data names them."""
 SUFFIX = ".labyrinth"
 FROZEN = ("3x3-v1", "4x4-v1", "5x5-v1", "8x8-v1", "10x10-v1", "5x5-key-v1", "5x5-ice-v1", "5x5-occlusion-v1")
+DATA = Path(__file__).parent / "data"
+FIELDS = ("walls", "start", "goal", "key", "door", "ice")
 _S0, _S0_G, _KEY, _ICE, _DIVIDE = 11, 12, 13, 14, 15  # purposes of `Dice`
 
 
@@ -65,7 +68,7 @@ class Splits(Mapping[str, Maze]):
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} {len(mazes)}" for name, mazes in self.parts.items())
-        return f"Splits({self.name or ''}{' ' if self.name else ''}{'x'.join(map(str, self.shape))}: {sizes})"
+        return f"Splits({self.name or 'x'.join(map(str, self.shape))}: {sizes})"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -81,8 +84,8 @@ class Splits(Mapping[str, Maze]):
 def digest(mazes: Maze) -> str:
     """SHA-256 over shape, walls, start, goal, key, door and ice of a set (little-endian, in this order)."""
     sha = hashlib.sha256(repr((len(mazes), *mazes.shape)).encode())
-    for field in (mazes.walls, mazes.start, mazes.goal, mazes.key, mazes.door, mazes.ice):
-        array = np.asarray(field)
+    for field in FIELDS:
+        array = np.asarray(getattr(mazes, field))
         sha.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
     return sha.hexdigest()
 
@@ -232,41 +235,47 @@ def load(name: str) -> Splits:
         ValueError: no split of this name, or a damaged file.
 
     >>> load("5x5-v1")
-    Splits(5x5-v1 5x5: train 100, valid 100, test 100, s0 100, s0_g 100)
+    Splits(5x5-v1: train 100, valid 100, test 100, s0 100, s0_g 100)
     """
     choose("split", name, FROZEN)
-    path = Path(__file__).parent / "data" / f"{name}.npz"
-    with np.load(path, allow_pickle=False) as file:
-        return unpack(name, dict(file))
+    raw = (DATA / f"{name}.npz").read_bytes()
+    given, expected = hashlib.sha256(raw).hexdigest(), checksums()[f"{name}.npz"]
+    if given != expected:
+        raise ValueError(f"the file of split {name} is damaged: SHA-256 {given}, expected {expected}")
+    with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+        return unpack(name, arrays)
+
+
+def checksums() -> dict[str, str]:
+    """SHA-256 of every frozen file, by file name."""
+    lines = (DATA / "SHA256SUMS").read_text("utf-8").splitlines()
+    return {name: digest for digest, name in (line.split() for line in lines)}
 
 
 def pack(splits: Splits) -> dict[str, np.ndarray]:
-    """A split as the arrays of its npz file: the fields of every set, the settings, the seed and the digests."""
-    arrays: dict[str, np.ndarray] = {
-        "settings": np.array([getattr(splits.settings, field.name) for field in dataclasses.fields(Settings)]),
-        "seed": np.array(-1 if splits.seed is None else splits.seed, np.int64),
+    """Splits as plain arrays: every field of every set, the settings and the seed."""
+    settings = [getattr(splits.settings, field.name) for field in dataclasses.fields(Settings)]
+    arrays = {
         "splits": np.array(list(splits)),
-        "sha256": np.array([splits.sha256[split] for split in splits]),
+        "settings": np.array(settings),
+        "seed": np.array(-1 if splits.seed is None else splits.seed, np.int64),
+        "notes": np.array(splits.notes, np.str_),
     }
     for split, mazes in splits.items():
-        for field in ("walls", "start", "goal", "key", "door", "ice"):
+        for field in FIELDS:
             arrays[f"{split}.{field}"] = np.asarray(getattr(mazes, field))
     return arrays
 
 
 def unpack(name: str | None, arrays: Mapping[str, np.ndarray]) -> Splits:
-    """The inverse of `pack`; raises ``ValueError`` where a digest does not fit."""
-    fields = ("walls", "start", "goal", "key", "door", "ice")
-    sets: list[dict[str, Any]] = [
-        {field: arrays[f"{split}.{field}"] for field in fields} for split in arrays["splits"].tolist()
-    ]
-    parts = {str(split): Maze(**fields_of) for split, fields_of in zip(arrays["splits"].tolist(), sets, strict=True)}
+    """The inverse of `pack`."""
+    parts = {}
+    for split in arrays["splits"].tolist():
+        fields: dict[str, Any] = {field: arrays[f"{split}.{field}"] for field in FIELDS}
+        parts[split] = Maze(**fields)
     seed = int(arrays["seed"])
-    splits = Splits(parts, Settings(*arrays["settings"].tolist()), None if seed < 0 else seed, name)
-    for split, expected in zip(parts, arrays["sha256"].tolist(), strict=True):
-        if splits.sha256[split] != expected:
-            raise ValueError(f"split {split!r} of {name} is damaged: SHA-256 {splits.sha256[split]}, not {expected}")
-    return splits
+    settings = Settings(*arrays["settings"].tolist())
+    return Splits(parts, settings, None if seed < 0 else seed, name, tuple(arrays["notes"].tolist()))
 
 
 # -- variants of the training mazes --------------------------------------------------------------------

@@ -56,3 +56,36 @@ def test_missing_split_says_why():
     assert "s0" not in tiny
     with pytest.raises(KeyError, match="left out"):
         tiny["s0"]
+
+
+@pytest.mark.parametrize("name", splits.FROZEN)
+def test_frozen_splits_load(name):
+    frozen = splits.load(name)
+    sizes = {len(frozen[split]) for split in ("train", "valid", "test", "s0", "s0_g")}
+    assert sizes == ({32} if name == "3x3-v1" else {100})
+    parts = [structures(frozen[split]) for split in splits.DRAWN]
+    assert len(set.union(*parts)) == sum(map(len, parts)) == sum(len(frozen[split]) for split in splits.DRAWN)
+    for mazes in frozen.values():
+        maze.check(mazes)
+    assert frozen.name == name
+
+
+@pytest.mark.parametrize("name", ["3x3-v1", "5x5-key-v1"])
+def test_frozen_splits_are_made_from_their_seed(name):
+    frozen = splits.load(name)
+    settings = frozen.settings
+    made = make(frozen.shape, *(len(frozen[s]) for s in splits.DRAWN), frozen.seed, key_and_door=settings.key_and_lock)
+    assert made.sha256 == frozen.sha256
+    assert made.notes == frozen.notes
+
+
+def test_damaged_file_is_noticed(tmp_path, monkeypatch):
+    raw = bytearray((splits.DATA / "3x3-v1.npz").read_bytes())
+    raw[len(raw) // 2] ^= 1
+    (tmp_path / "3x3-v1.npz").write_bytes(raw)
+    (tmp_path / "SHA256SUMS").write_text((splits.DATA / "SHA256SUMS").read_text())
+    monkeypatch.setattr(splits, "DATA", tmp_path)
+    with pytest.raises(ValueError, match="damaged"):
+        splits.load("3x3-v1")
+    with pytest.raises(ValueError, match="did you mean '5x5-v1'"):
+        splits.load("5x5v1")

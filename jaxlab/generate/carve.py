@@ -25,8 +25,10 @@ from jaxlab.maze import Array, Maze, make, walls_from_open
 KEEP = 26 / 101
 """The released generator looks at a pair outside the tree from either end, and at each keeps it with this chance."""
 START_GOAL = ("biased", "unbiased")
-_CHUNK_CELLS = 2**15  # cells carved at once, so that the state of a step stays in the cache
-_CALL = 64  # such chunks in one call
+_CHUNK_CELLS = 2**15
+"""Cells carved at once: the state of a step stays in the cache, and XLA does not split a step over threads,
+which at these sizes costs up to six times what it gains. Several calls run side by side instead."""
+_CALL = 16  # chunks in one call
 
 
 def mazes(
