@@ -241,7 +241,7 @@ class Labyrinth:
         """
         mazes = self._check(mazes)
         mazes = jax.tree.map(jnp.asarray, mazes)
-        solutions = table.solve_many(self.rule, mazes, self.num_modes)
+        solutions = table.solve_many(self, mazes)
         starts = solutions.distance[jnp.arange(len(mazes)), 0, mazes.start]
         limit = self._limit(max_steps)
         return Params(mazes, limit, solutions.distance, solutions.optimal, starts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jaxlab.solve import table as _table
+from jaxlab.solve.count import count_paths, sample_paths
+from jaxlab.solve.enumerate import Paths, PathSets, iter_paths, paths, routes
 from jaxlab.solve.table import Solutions
 from jaxlab.tiles import Move
 
@@ -21,7 +23,7 @@ def optimal(env: Labyrinth, params: Params) -> Solutions:
     """
     if params.distance is not None and params.optimal is not None:
         return Solutions(params.distance, params.optimal)
-    return _table.solve_many(env.rule, params.mazes, env.num_modes)
+    return _table.solve_many(env, params.mazes)
 
 
 def transitions(env: Labyrinth, params: Params) -> Move:
@@ -29,4 +31,15 @@ def transitions(env: Labyrinth, params: Params) -> Move:
     return _table.transitions(env.rule, params.mazes, env.num_modes)
 
 
-__all__ = ["Solutions", "optimal", "transitions"]
+__all__ = [
+    "PathSets",
+    "Paths",
+    "Solutions",
+    "count_paths",
+    "iter_paths",
+    "optimal",
+    "paths",
+    "routes",
+    "sample_paths",
+    "transitions",
+]

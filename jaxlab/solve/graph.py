@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import TYPE_CHECKING
 
 import jax
@@ -88,8 +89,10 @@ def _transitions(env: Labyrinth, mazes: Maze):
     """`table.transitions` with the number of mazes rounded up, so that few sizes are compiled."""
     padded = 1 << (len(mazes) - 1).bit_length()
     some = np.arange(padded) % len(mazes)
-    move = _compiled(env.rule, jax.tree.map(lambda leaf: leaf[some], mazes), env.num_modes)
+    move = _compiled(env, jax.tree.map(lambda leaf: leaf[some], mazes))
     return jax.tree.map(lambda leaf: leaf[: len(mazes)], move)
 
 
-_compiled = jax.jit(table.transitions, static_argnums=(0, 2))
+@functools.partial(jax.jit, static_argnums=0)
+def _compiled(env, mazes):
+    return table.transitions(env.rule, mazes, env.num_modes)

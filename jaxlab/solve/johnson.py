@@ -164,7 +164,7 @@ def _contract(successors, n, begin, end, w):
                     break
                 before = state
                 state = onward
-            if state == junction or state == begin:
+            if state in (junction, begin):
                 continue
             if junction == begin and before != begin:
                 w.alive[before] = False  # nobody need walk this corridor back to the start

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +16,19 @@ from jaxlab.tiles import Move
 
 MoveRule = Callable[[Maze, jax.Array, jax.Array, jax.Array, jax.Array], Move]
 """(mazes, index, cell, mode, action) -> Move, all scalars."""
+
+
+class Rules(Protocol):
+    """What the solver needs of an environment. It is hashable and equal by value, so that two equal
+    ones share a compilation; a bound method such as ``rule`` is not."""
+
+    @property
+    def num_modes(self) -> int:
+        """How many memories a state can have."""
+
+    def rule(self, mazes: Maze, index: jax.Array, cell: jax.Array, mode: jax.Array, action: jax.Array) -> Move:
+        """A `MoveRule`."""
+
 
 UNREACHABLE = -1
 _FAR = 2**29  # larger than any sum of costs, and twice it still fits an int32
@@ -83,25 +97,25 @@ def solve(rule: MoveRule, mazes: Maze, num_modes: int) -> Solutions:
 _CHUNK_STATES = 2**20
 
 
-@functools.partial(jax.jit, static_argnums=(0, 2))
-def _solve_chunk(rule, mazes, num_modes):
-    return solve(rule, mazes, num_modes)
+@functools.partial(jax.jit, static_argnums=0)
+def _solve_chunk(env, mazes):
+    return solve(env.rule, mazes, env.num_modes)
 
 
-def solve_many(rule: MoveRule, mazes: Maze, num_modes: int) -> Solutions:
+def solve_many(env: Rules, mazes: Maze) -> Solutions:
     """`solve` for any number of mazes at bounded memory (host).
 
-    ``rule`` must be hashable by value. Large sets go through in chunks of one size, so they
+    Large sets go through in chunks of one size, so they
     share a compilation.
     """
-    per_maze = num_modes * mazes.shape[0] * mazes.shape[1]
+    per_maze = env.num_modes * mazes.shape[0] * mazes.shape[1]
     chunk = max(1, _CHUNK_STATES // per_maze)
     if len(mazes) <= chunk:
-        return _solve_chunk(rule, mazes, num_modes)
+        return _solve_chunk(env, mazes)
     parts = []
     for low in range(0, len(mazes), chunk):
         # The last chunk overlaps the one before it, and gives only what is new.
         begin = min(low, len(mazes) - chunk)
-        part = _solve_chunk(rule, mazes[begin : begin + chunk], num_modes)
+        part = _solve_chunk(env, mazes[begin : begin + chunk])
         parts.append(jax.tree.map(lambda leaf, skip=low - begin: leaf[skip:], part))
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)

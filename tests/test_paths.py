@@ -1,0 +1,283 @@
+"""Every solution: listed, iterated, counted, drawn; against the golden records and against each other."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import json
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxlab import Labyrinth, Tile, from_edges, generate, grid, maze, stack, to_edges
+from jaxlab.solve import count_paths, iter_paths, paths, routes, sample_paths
+
+# OEIS A007764: simple paths from corner to corner of an open grid of n x n cells.
+A007764 = [1, 2, 12, 184, 8512, 1262816, 575780564, 789360053252, 3266598486981642]
+
+
+def open_grid(rows, cols, start=0, goal=None):
+    return from_edges(grid.edges((rows, cols)), (rows, cols), start, rows * cols - 1 if goal is None else goal)
+
+
+def random_mazes(seed, n, shape, chance):
+    """Structures without any rule, some of them in pieces; start and goal anywhere."""
+    rng = np.random.default_rng(seed)
+    walls = maze.walls_from_edges(rng.random((n, len(grid.edges(shape)))) < chance, shape)
+    start = rng.integers(shape[0] * shape[1], size=n)
+    goal = (start + rng.integers(1, shape[0] * shape[1], size=n)) % (shape[0] * shape[1])
+    return maze.make(walls, start, goal)
+
+
+def by_brute_force(one):
+    """All simple paths of the bare structure, by trying everything."""
+    beside = collections.defaultdict(list)
+    for a, b in to_edges(one):
+        beside[a].append(b)
+        beside[b].append(a)
+
+    def walk(path):
+        if path[-1] == int(one.goal):
+            yield tuple(path)
+            return
+        for cell in beside[path[-1]]:
+            if cell not in path:
+                yield from walk([*path, cell])
+
+    return set(walk([int(one.start)]))
+
+
+def records(golden, *names):
+    for name in names:
+        yield from json.loads((golden / f"{name}.json").read_text())
+
+
+def of_record(record, bare):
+    tiles = {} if bare else {name: record[name] for name in ("key", "door", "ice")}
+    return from_edges(record["edges"], (record["height"], record["width"]), record["start"], record["goal"], **tiles)
+
+
+def test_golden_paths_of_the_bare_structure(golden):
+    every = list(records(golden, "mazes3", "mazes4", "variants", "unbiased"))
+    assert len(every) == 401
+    by_shape = collections.defaultdict(list)
+    for record in every:
+        by_shape[record["height"]].append(record)
+    for group in by_shape.values():
+        mazes = stack([of_record(record, bare=True) for record in group])
+        found = paths(mazes)
+        assert found.complete.all()
+        for record, one, listed in zip(group, mazes, found, strict=True):
+            lists = listed.as_lists()
+            assert len(set(map(tuple, lists))) == len(lists)
+            assert sorted(lists) == sorted(record["all_paths"])
+            assert count_paths(one) == len(lists)
+            assert listed.lengths.min() - 1 == record["shortest_moves"]
+
+
+def test_golden_safe_and_key_paths(golden):
+    for record in records(golden, "variants"):
+        if record["ice"]:
+            one = of_record(record, bare=False)
+            assert sorted(paths(one).as_lists()) == sorted(record["safe_paths"])
+            assert count_paths(one) == len(record["safe_paths"])
+        elif record["key"] is not None:
+            one = of_record(record, bare=False)
+            found = paths(one)
+            assert found.complete
+            assert found.lengths.min() == len(record["ref_solve"][0])
+            assert count_paths(one) == len(found)
+
+
+@pytest.mark.parametrize(("shape", "chance"), [((3, 4), 0.75), ((4, 3), 0.6), ((1, 5), 0.9)])
+def test_against_brute_force(shape, chance):
+    mazes = random_mazes(0, 60, shape, chance)
+    found = paths(mazes)
+    for one, listed in zip(mazes, found, strict=True):
+        assert listed.complete
+        assert set(map(tuple, listed.as_lists())) == by_brute_force(one)
+        assert len(set(map(tuple, listed.as_lists()))) == len(listed)
+        assert list(iter_paths(one)) == listed.as_lists()  # the same order too
+
+
+def with_tiles(mazes, seed):
+    """Key, door and ice anywhere: solvable or not."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for one in mazes:
+        rest = [c for c in rng.permutation(one.walls.size) if c not in (int(one.start), int(one.goal))]
+        ice = np.zeros(one.shape, bool)
+        ice.ravel()[rest[2 : 2 + rng.integers(3)]] = True
+        made.append(one.replace(key=np.int32(rest[0]), door=np.int32(rest[1]), ice=ice))
+    return stack(made)
+
+
+def replay(env, params, index, path):
+    """Walk a path by the rule of the environment: the modes on the way, and whether the agent fell."""
+    cell, mode, modes = path[0], 0, [0]
+    for to in path[1:]:
+        moves = [env.rule(params, index, cell, mode, action) for action in range(4)]
+        move = next(move for move in moves if int(move.cell) == to)
+        assert not move.fell
+        cell, mode = int(move.cell), int(move.mode)
+        modes.append(mode)
+    return modes
+
+
+def test_key_door_and_ice_together():
+    mazes = with_tiles(random_mazes(1, 150, (4, 4), 0.75), 1)
+    env = Labyrinth((4, 4), key_and_door=True, icy_floor=True)
+    found = paths(mazes, env=env)
+    assert found.counts.max() > 20 and found.counts.min() == 0
+    shortest = np.asarray(env.params(mazes).shortest)
+    for i, (one, listed) in enumerate(zip(mazes, found, strict=True)):
+        lists = listed.as_lists()
+        assert list(iter_paths(one)) == lists
+        assert count_paths(one) == len(lists)
+        assert (min(map(len, lists)) - 1 if lists else -1) == shortest[i]
+    with jax.disable_jit():
+        for i in np.argsort(-found.counts)[:3]:
+            for path in found[i].as_lists()[-1:]:
+                modes = replay(env, jax.tree.map(jnp.asarray, mazes), int(i), path)
+                assert len(set(zip(path, modes, strict=True))) == len(path)
+
+
+def test_counts_equal_enumeration_on_two_thousand_mazes():
+    carved = jax.tree.map(np.asarray, generate.mazes(jax.random.key(3), 1000, (5, 5)))
+    for mazes in (carved, random_mazes(4, 500, (4, 6), 0.8), random_mazes(5, 500, (6, 4), 0.6)):
+        found = paths(mazes)
+        assert found.complete.all()
+        assert [count_paths(one) for one in mazes] == found.counts.tolist()
+
+
+@pytest.mark.parametrize("n", range(2, 10))
+def test_open_grids_have_the_known_numbers(n):
+    assert count_paths(open_grid(n, n)) == A007764[n - 1]
+    if n <= 5:
+        assert len(paths(open_grid(n, n))) == A007764[n - 1]
+
+
+def test_count_is_the_same_for_every_symmetry_and_shape():
+    one = random_mazes(8, 1, (4, 6), 0.9)[0]
+    counts = {count_paths(maze.transform(one, k)) for k in range(8)}
+    assert counts == {len(paths(one))}
+    assert count_paths(open_grid(1, 300)) == 1
+    assert count_paths(open_grid(2, 100)) == count_paths(open_grid(100, 2)) > 2**90
+
+
+def test_a_limit_is_reported_and_keeps_the_first():
+    one = open_grid(4, 4)
+    everything = paths(one).as_lists()
+    cut = paths(one, limit=10)
+    assert not cut.complete and cut.as_lists() == everything[:10] and "not listed" in repr(cut)
+    exact = paths(one, limit=184)
+    assert exact.complete and len(exact) == 184
+    none = paths(one, limit=0)
+    assert not none.complete and none.as_lists() == []
+    both = paths(stack([one, one]), limit=10)
+    assert both[1].as_lists() == everything[:10] and not both.complete.any()
+    assert paths(open_grid(1, 4), limit=1).complete
+    for limit in (-1, 2.5, True):
+        with pytest.raises(ValueError, match="limit"):
+            paths(one, limit=limit)
+
+
+def test_a_maze_with_too_many_paths_can_be_iterated_counted_and_drawn():
+    one = open_grid(12, 5)
+    first = list(itertools.islice(iter_paths(one), 50))
+    assert len(set(map(tuple, first))) == 50
+    assert paths(one, limit=50).as_lists() == first
+    assert count_paths(one) > 10**9
+    for path in sample_paths(one, 5, seed=1).as_lists():
+        assert path[0] == 0 and path[-1] == 59 and len(set(path)) == len(path)
+
+
+def test_samples_are_uniform_and_reproducible():
+    tiled = with_tiles(random_mazes(1, 150, (4, 4), 0.75), 1)
+    for one in (open_grid(3, 4, 1, 10), tiled[int(np.flatnonzero(paths(tiled).counts > 15)[0])]):
+        every = {tuple(path) for path in paths(one).as_lists()}
+        assert len(every) > 5
+        each = max(5, 2000 // len(every))
+        drawn = sample_paths(one, each * len(every), seed=7)
+        seen = collections.Counter(map(tuple, drawn.as_lists()))
+        assert set(seen) <= every
+        chi_square = sum((seen[path] - each) ** 2 / each for path in every)
+        freedom = len(every) - 1
+        assert chi_square < freedom + 4 * (2 * freedom) ** 0.5
+    assert sample_paths(one, 9, seed=7).as_lists() == sample_paths(one, 9, seed=7).as_lists()
+
+
+def test_shapes_and_dtypes():
+    found = paths(open_grid(2, 2))
+    assert found.cells.dtype == np.int16 and found.lengths.dtype == np.int32
+    assert found.cells.tolist() == [[0, 2, 3], [0, 1, 3]]  # up is tried before right
+    many = paths(random_mazes(2, 7, (3, 4), 0.7))
+    assert len(many) == 7 and many.offsets[-1] == len(many.cells) == len(many.lengths)
+    assert ((many.cells >= 0).sum(1) == many.lengths).all()
+    with pytest.raises(IndexError):
+        many[7]
+
+
+@pytest.mark.slow
+def test_large_mazes_have_wider_cells():
+    walls = np.asarray(open_grid(1, 40_000).walls)[None]
+    assert routes(walls, [0], [39_999]).cells.dtype == np.int32
+
+
+def test_the_goal_out_of_reach_has_no_path():
+    one = from_edges([(0, 1)], (2, 2), 0, 3)
+    assert paths(one).complete and paths(one).as_lists() == []
+    assert list(iter_paths(one)) == [] and count_paths(one) == 0
+    with pytest.raises(ValueError, match="no solution"):
+        sample_paths(one, 1)
+
+
+def _one_way(entering, before, move):
+    """A cell that can only be left upwards or to the right."""
+    del entering
+    stays = before.leaving & (before.action >= 2)
+    return move.replace(cell=jnp.where(stays, before.cell, move.cell))
+
+
+def test_paths_over_a_tile_of_ones_own():
+    valve = Tile("valve", _one_way)
+    layer = np.zeros((3, 3), bool)
+    layer[1, 1] = True
+    one = open_grid(3, 3).replace(tiles={"valve": layer})
+    env = Labyrinth((3, 3), tiles=(valve,))
+    found = paths(one, env=env).as_lists()
+    allowed = [p for p in paths(open_grid(3, 3)).as_lists() if 4 not in p or p[p.index(4) + 1] in (5, 7)]
+    assert found == allowed and len(found) < 12
+    assert list(iter_paths(one, env=env)) == found
+    with pytest.raises(ValueError, match="valve"):
+        paths(one)
+    with pytest.raises(ValueError, match="valve"):
+        count_paths(one)
+
+
+def test_equal_environments_share_one_compilation():
+    from jaxlab.solve import table
+
+    mazes = random_mazes(6, 3, (3, 5), 0.8)
+    Labyrinth((3, 5)).params(mazes)
+    before = table._solve_chunk._cache_size()
+    Labyrinth((3, 5)).params(mazes)
+    assert table._solve_chunk._cache_size() == before
+
+
+def test_without_numba_the_error_names_the_extra():
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "from jaxlab import from_edges, solve\n"
+        "one = from_edges([(0, 1)], (1, 2), 0, 1)\n"
+        "assert list(solve.iter_paths(one)) == [[0, 1]] and solve.count_paths(one) == 1\n"
+        "try: solve.paths(one)\n"
+        "except ImportError as error: assert 'jaxlab[solve]' in str(error), error\n"
+        "else: raise SystemExit('no error')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
