@@ -8,15 +8,22 @@ chain; its success within a time is a power of a matrix. Returns follow from int
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxlab import solve
+from baselines import table as tables
+from baselines.networks import Network, Variables
+from baselines.report import Report
+from baselines.table import Table
+from jaxlab import grid, solve
+from jaxlab import splits as jaxlab_splits
 from jaxlab.env import Labyrinth, Params
+from jaxlab.maze import Maze
 
 OUTCOMES = ("loop", "goal", "fall", "time")
 """How an episode ends: never (it runs out of time), at the goal, by a fall, or out of time on the way."""
@@ -185,3 +192,132 @@ def score_sampled(env: Labyrinth, params: Params, logits: Any) -> dict[str, floa
     chance = jax.nn.softmax(jnp.asarray(logits, jnp.float32))
     short, long = sampled(env, params, chance, max_cost(env, params))
     return {"success": float(short.mean()), "success_within_limit": float(long.mean())}
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def all_logits(network: Network, variables: Variables, seen: Table) -> jax.Array:
+    """What a network answers in every state of a table: ``float32[N, num_modes, H*W, 4]``."""
+    batch = min(_BATCH, seen.num_states)
+    count = -(-seen.num_states // batch)
+    index = jnp.arange(count * batch, dtype=jnp.int32) % seen.num_states
+    out = jax.lax.map(lambda i: network.apply(variables, seen.see(*seen.state(i))), index.reshape(count, batch))
+    return out.reshape(count * batch, -1)[: seen.num_states].reshape(*_state_shape(seen), grid.NUM_ACTIONS)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def success(network: Network, variables: Variables, seen: Table) -> jax.Array:
+    """Success of the argmax policy from the starts of a table's mazes, for watching training: ``float32``."""
+    actions = all_logits(network, variables, seen).argmax(-1)
+    return (episodes(seen.env, seen.params, actions).outcome == GOAL).mean()
+
+
+def _state_shape(seen: Table) -> tuple[int, int, int]:
+    return len(seen.params.mazes), seen.env.num_modes, seen.env.num_cells
+
+
+# -- any policy --------------------------------------------------------------------------------------
+
+
+def environment(splits: Mapping[str, Maze], **choices: Any) -> Labyrinth:
+    """The environment that splits are played in: by their settings, or by what the mazes hold (host)."""
+    settings = getattr(splits, "settings", None)
+    first = next(iter(splits.values()))
+    if settings is not None:
+        return Labyrinth.from_settings(first.shape, settings, **choices)
+    key = any((np.asarray(mazes.key) >= 0).any() for mazes in splits.values())
+    ice = any(np.asarray(mazes.ice).any() for mazes in splits.values())
+    return Labyrinth(first.shape, key_and_door=bool(key), icy_floor=bool(ice), **choices)
+
+
+def read_splits(given: Mapping[str, Maze] | str | os.PathLike[str]) -> Mapping[str, Maze]:
+    """Splits as they are, by the name of a frozen one, or from a folder of ``.labyrinth`` files (host)."""
+    if isinstance(given, Mapping):
+        return given
+    return jaxlab_splits.load(str(given)) if str(given) in jaxlab_splits.FROZEN else jaxlab_splits.read(given)
+
+
+def table(
+    policy: Policy,
+    splits: Mapping[str, Maze] | str | os.PathLike[str],
+    *,
+    observation: str | None = None,
+    render: str = "paper",
+    env: Labyrinth | None = None,
+    batch: int = _BATCH,
+) -> Report:
+    """Score any policy on every split, exactly (host).
+
+    Args:
+        policy: observations (numpy, ``uint8[B, S, S, 3]`` or another ``observation``) to
+            actions ``[B]`` or logits ``[B, 4]``: numpy, JAX or torch.
+        splits: a mapping from names to mazes, the name of a frozen split, or a folder.
+        observation: ``"pixels"``, ``"vector"`` or ``"grid"``; by default what a loaded policy
+            was trained on, else pixels.
+        render: how pixels are drawn, ``"paper"`` or ``"direct"``.
+        env: the rules; by default the splits' own settings.
+        batch: how many observations the policy gets at once.
+
+    Returns:
+        A `Report`; printing it gives the table, ``report.scores`` the figures.
+
+    Raises:
+        ValueError: an answer that is neither ``[B]`` actions nor ``[B, 4]`` logits.
+    """
+    trained_on = getattr(policy, "observation", "pixels-paper" if render == "paper" else "pixels-direct")
+    if observation is None:
+        observation, _, how = trained_on.partition("-")
+        render = how or render
+    splits = read_splits(splits)
+    env = environment(splits) if env is None else env
+    report = Report()
+    for name, mazes in splits.items():
+        seen = tables.make(env, env.params(mazes), observation, render)
+        answers = np.concatenate(
+            [_answers(policy, seen, low, min(low + batch, seen.num_states)) for low in range(0, seen.num_states, batch)]
+        )
+        shape = _state_shape(seen)
+        if answers.ndim == 2:
+            report.add("sampled, within 4 L", name, score_sampled(seen.env, seen.params, answers.reshape(*shape, 4)))
+            answers = answers.argmax(-1)
+        report.add("argmax", name, score(seen.env, seen.params, answers.reshape(shape)))
+        add_references(report, name, seen.env, seen.params)
+    return report
+
+
+def _answers(policy: Policy, seen: Table, low: int, high: int) -> np.ndarray:
+    rows = seen.see(*seen.state(jnp.arange(low, high, dtype=jnp.int32)))
+    answer: Any = policy(np.array(rows))
+    if hasattr(answer, "detach"):  # a torch tensor, perhaps on another device
+        answer = answer.detach().cpu()
+    answer = np.asarray(answer)
+    if answer.shape == (high - low, grid.NUM_ACTIONS) and np.issubdtype(answer.dtype, np.floating):
+        return answer
+    if answer.shape != (high - low,) or not np.issubdtype(answer.dtype, np.integer):
+        raise ValueError(
+            f"a policy answers {high - low} observations with actions int[{high - low}] or logits "
+            f"float[{high - low}, 4], not {answer.dtype}{list(answer.shape)}"
+        )
+    if answer.min() < 0 or answer.max() >= grid.NUM_ACTIONS:
+        raise ValueError(f"actions are 0..3 (up, right, down, left), got {answer.min()}..{answer.max()}")
+    return answer
+
+
+def greedy_actions(params: Params, num_modes: int) -> np.ndarray:
+    """Up where there is no wall, else right: ``int32[N, num_modes, H*W]`` (host)."""
+    walls = np.asarray(params.mazes.walls).reshape(len(params.mazes), 1, -1)
+    actions = np.where(walls >> grid.UP & 1, grid.RIGHT, grid.UP)
+    return np.broadcast_to(actions, (len(walls), num_modes, walls.shape[-1])).astype(np.int32)
+
+
+def optimal_actions(params: Params) -> np.ndarray:
+    """The first optimal action of every state, 0 where there is none: ``int32[N, num_modes, H*W]`` (host)."""
+    bits = np.asarray(params.optimal)[..., None] >> np.arange(grid.NUM_ACTIONS) & 1
+    return bits.argmax(-1).astype(np.int32)
+
+
+def add_references(report: Report, split: str, env: Labyrinth, params: Params) -> None:
+    """What every figure stands beside: random and greedy walks, and the optimum."""
+    uniform = np.zeros((len(params.mazes), env.num_modes, env.num_cells, grid.NUM_ACTIONS), np.float32)
+    report.add("random, within 4 L", split, score_sampled(env, params, uniform))
+    report.add("greedy (up, else right)", split, score(env, params, greedy_actions(params, env.num_modes)))
+    report.add("optimal", split, score(env, params, optimal_actions(params)))

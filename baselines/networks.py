@@ -56,7 +56,8 @@ class Network:
     def structure(self) -> Any:
         """The module without its arrays."""
         shapes: Any = nnx.eval_shape(lambda: self.build(nnx.Rngs(0)))
-        return nnx.split(shapes, nnx.Param, nnx.BatchStat)[0]
+        split: Any = nnx.split  # its overloads can't be told apart by a type checker
+        return split(shapes, nnx.Param, nnx.BatchStat)[0]
 
     def init(self, key: jax.Array) -> Variables:
         """New weights; the key is consumed."""
@@ -92,7 +93,7 @@ class Network:
 
     @staticmethod
     def _variables(module: Any) -> Variables:
-        _, weights, stats = nnx.split(module, nnx.Param, nnx.BatchStat)
+        weights, stats = nnx.state(module, nnx.Param), nnx.state(module, nnx.BatchStat)
         return Variables(nnx.to_pure_dict(weights), nnx.to_pure_dict(stats))
 
 

@@ -1,0 +1,307 @@
+"""A run from splits to results: jitted chunks of epochs, with everything slow between them.
+
+Progress, metrics, checkpoints and the watch over train and valid success live on the host
+between two chunks. A method is a module with the functions of `Method`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from baselines import checkpoints, evaluate, networks, results, table
+from baselines.learning import Data
+from baselines.networks import Network, Variables
+from baselines.report import Report
+from baselines.table import Table
+from jaxlab import datasets
+from jaxlab.env import Labyrinth
+from jaxlab.files import write_atomic
+from jaxlab.maze import Maze
+
+METRICS = "metrics.jsonl"
+CONFIG = "config.json"
+CHECKS = 20
+"""How often a run looks at train and valid success, unless told otherwise."""
+
+
+class Method(Protocol):
+    """What a method's module offers. ``config`` is its frozen dataclass, ``state`` its own pytree."""
+
+    @property
+    def Config(self) -> Any:  # noqa: N802
+        """The frozen dataclass of its choices, with ``encoder`` and ``render`` among them."""
+
+    def network(self, config: Any, env: Labyrinth) -> Network:
+        """The network whose logits act."""
+
+    def num_epochs(self, config: Any, data: Data) -> int:
+        """How often ``epoch`` is called in a run."""
+
+    def init(self, config: Any, data: Data, key: jax.Array) -> Any:
+        """The state before the first epoch."""
+
+    def epoch(self, config: Any, data: Data, state: Any) -> tuple[Any, dict[str, jax.Array]]:
+        """The next state, and named scalars."""
+
+    def policy(self, config: Any, data: Data, state: Any, *, precise: bool = True) -> Variables:
+        """The arrays that ``network`` acts with; with raw running statistics unless ``precise``."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What to run around a method: seeds, places, and how often to look."""
+
+    seeds: int = 1
+    seed: int = 0
+    out: Path | None = None
+    check_every: int | None = None
+    resume: bool = False
+    vmap: bool | None = None
+    demo_seed: int = 0
+
+    @property
+    def all_seeds(self) -> list[int]:
+        """The training seeds: ``seed, seed + 1, ...``."""
+        return list(range(self.seed, self.seed + self.seeds))
+
+
+Watch = Callable[[int, int, int, Mapping[str, float]], None]
+"""Called between chunks: (seed, epochs done, epochs in all, newest figures)."""
+
+
+def draw(splits: Mapping[str, Maze], env: Labyrinth, observation: str, render: str) -> dict[str, Table]:
+    """What there is to see in every split (host)."""
+    return {name: table.make(env, env.params(mazes), observation, render) for name, mazes in splits.items()}
+
+
+def run(
+    name: str,
+    method: Method,
+    config: Any,
+    splits: Mapping[str, Maze],
+    plan: Plan,
+    *,
+    env: Labyrinth | None = None,
+    watch: Watch | None = None,
+) -> tuple[dict[str, Any], Report]:
+    """Train and score every seed; write checkpoints, metrics and results where ``plan.out`` says (host).
+
+    Returns:
+        (results in the form of results.json, the table to print).
+    """
+    env = evaluate.environment(splits) if env is None else env
+    seen = draw(splits, env, networks.encoder(config.encoder).observation, config.render)
+    shown = datasets.demonstrations(env, seen["train"].params, plan.demo_seed)
+    data = Data(jax.tree.map(jnp.asarray, shown), seen["train"])
+    runner = _Runner(name, method, config, data, seen, plan, watch)
+    together = plan.vmap if plan.vmap is not None else jax.default_backend() != "cpu"
+    groups = [plan.all_seeds] if together else [[seed] for seed in plan.all_seeds]
+    runs, report = [], Report()
+    for group in groups:
+        for seed, state, best, seconds in runner.train(group):
+            last = runner.keep(seed, state, best)
+            scores = runner.score(state, last, best, report)
+            runs.append({"seed": seed, "train_seconds": seconds, "splits": scores})
+    for split, drawn in seen.items():
+        evaluate.add_references(report, split, drawn.env, drawn.params)
+    out = describe(name, config, splits, seen["train"]) | {"seeds": runs}
+    if plan.out is not None:
+        results.write(plan.out, out)
+    return out, report
+
+
+def describe(name: str, config: Any, splits: Mapping[str, Maze], seen: Table) -> dict[str, Any]:
+    """Everything in results.json but the seeds."""
+    from jaxlab.splits import digest
+
+    env = seen.env
+    return {
+        "format": results.FORMAT,
+        "method": name,
+        "encoder": config.encoder,
+        "observation": seen.name,
+        "settings": {
+            "key_and_door": env.key_and_door,
+            "icy_floor": env.icy_floor,
+            "occlusion": env.occlusion,
+            "pixels": env.pixels,
+        },
+        "config": dataclasses.asdict(config),
+        "versions": results.versions(),
+        "machine": results.machine(),
+        "mazes": {
+            "name": getattr(splits, "name", None),
+            "shape": list(env.shape),
+            "seed": getattr(splits, "seed", None),
+            "sha256": {split: digest(mazes) for split, mazes in splits.items()},
+        },
+    }
+
+
+def policy_folder(out: str | os.PathLike[str], seed: int, which: str) -> Path:
+    """Where the weights of a seed lie: ``which`` is ``"last"`` or ``"best"``."""
+    return Path(out) / "policies" / f"seed-{seed}" / which
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3), donate_argnums=5)
+def _chunk(method: Method, config: Any, size: int, lanes: bool, data: Data, state: Any, count: jax.Array) -> Any:
+    """``count`` epochs (at most ``size``, so that every chunk of a run shares one compilation)."""
+
+    def go(state):
+        like = jax.eval_shape(lambda: method.epoch(config, data, state)[1])
+        kept = jax.tree.map(lambda leaf: jnp.zeros((size, *leaf.shape), leaf.dtype), like)
+
+        def one(i, carry):
+            state, kept = carry
+            state, new = method.epoch(config, data, state)
+            return state, jax.tree.map(lambda rows, row: rows.at[i].set(row), kept, new)
+
+        return jax.lax.fori_loop(0, count, one, (state, kept))
+
+    return jax.vmap(go)(state) if lanes else go(state)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _init(method: Method, config: Any, data: Data, key: jax.Array) -> Any:
+    return method.init(config, data, key)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 4))
+def _policy(method: Method, config: Any, data: Data, state: Any, precise: bool) -> Variables:
+    return method.policy(config, data, state, precise=precise)
+
+
+class _Runner:
+    """The host's side of a run."""
+
+    def __init__(self, name, method, config, data, seen, plan, watch) -> None:
+        self.name, self.method, self.config, self.data = name, method, config, data
+        self.seen, self.plan, self.watch = seen, plan, watch
+        self.network = method.network(config, data.env)
+        self.total = method.num_epochs(config, data)
+        self.size = min(plan.check_every or max(1, -(-self.total // CHECKS)), self.total)
+        if plan.out is not None:
+            plan.out.mkdir(parents=True, exist_ok=True)
+            if not plan.resume:
+                for old in (METRICS, CONFIG, results.FILE):
+                    (plan.out / old).unlink(missing_ok=True)
+                for folder in ("checkpoints", "policies"):
+                    shutil.rmtree(plan.out / folder, ignore_errors=True)
+            write_atomic(plan.out / CONFIG, json.dumps({"method": name, **dataclasses.asdict(config)}, indent=1) + "\n")
+
+    def train(self, seeds: list[int]) -> list[tuple[int, Any, Variables, float]]:
+        """Train seeds together: (seed, last state, best variables, seconds) of each."""
+        lanes = len(seeds) > 1
+        keys = [jax.random.key(seed) for seed in seeds]
+        states = [_init(self.method, self.config, self.data, key) for key in keys]
+        state = jax.tree.map(lambda *leaves: jnp.stack(leaves), *states) if lanes else states[0]
+        best = [_policy(self.method, self.config, self.data, one, True) for one in states]
+        kept = {"state": state, "best": best, "score": np.full(len(seeds), -1.0), "seconds": np.zeros(())}
+        done, folder = 0, None
+        if self.plan.out is not None:
+            folder = self.plan.out / "checkpoints" / "-".join(map(str, seeds))
+            if self.plan.resume and (done := checkpoints.latest(folder) or 0):
+                kept = checkpoints.restore(folder, kept)
+            self._drop_metrics(seeds, done)
+        go = functools.partial(_chunk, self.method, self.config, self.size, lanes, self.data)
+        kept["state"], _ = go(kept["state"], jnp.int32(0))  # compiles, and trains nothing
+        while done < self.total:
+            count = min(self.size, self.total - done)
+            begin = time.perf_counter()
+            kept["state"], metrics = jax.block_until_ready(go(kept["state"], jnp.int32(count)))
+            kept["seconds"] = kept["seconds"] + (time.perf_counter() - begin)
+            done += count
+            self._look(seeds, kept, jax.device_get(metrics), done, count, lanes)
+            if folder is not None:
+                checkpoints.save(folder, done, kept)
+        each = self._split(kept["state"], len(seeds), lanes)
+        return [
+            (seed, one, best, float(kept["seconds"]) / len(seeds))
+            for seed, one, best in zip(seeds, each, kept["best"], strict=True)
+        ]
+
+    @staticmethod
+    def _split(state: Any, count: int, lanes: bool) -> list[Any]:
+        return [jax.tree.map(lambda leaf, i=i: leaf[i], state) for i in range(count)] if lanes else [state]
+
+    def _look(self, seeds, kept, metrics, done, count, lanes) -> None:
+        """Note the metrics of a chunk, and the success on train and valid after it."""
+        rows = []
+        for i, one in enumerate(self._split(kept["state"], len(seeds), lanes)):
+            variables = _policy(self.method, self.config, self.data, one, True)
+            watched = {
+                f"{name}_success": float(evaluate.success(self.network, variables, self.seen[name]))
+                for name in ("train", "valid")
+                if name in self.seen
+            }
+            # Only valid may choose; without one the best are the last.
+            score = watched.get("valid_success", float(done))
+            if score > kept["score"][i]:
+                kept["score"][i], kept["best"][i] = score, variables
+            of_lane = {name: (values[i] if lanes else values)[:count] for name, values in metrics.items()}
+            for k in range(count):
+                row = {"seed": seeds[i], "epoch": done - count + k + 1}
+                rows.append(row | {name: float(values[k]) for name, values in of_lane.items()})
+            rows[-1] |= watched | {"seconds": float(kept["seconds"])}
+            if self.watch is not None:
+                self.watch(seeds[i], done, self.total, rows[-1])
+        if self.plan.out is not None:
+            with open(self.plan.out / METRICS, "a", encoding="utf-8") as file:
+                file.writelines(json.dumps(row) + "\n" for row in rows)
+
+    def _drop_metrics(self, seeds: list[int], done: int) -> None:
+        """Forget what was noted after the checkpoint that a resumed run begins from."""
+        path = self.plan.out / METRICS
+        if path.exists():
+            rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            rows = [row for row in rows if row["seed"] not in seeds or row["epoch"] <= done]
+            write_atomic(path, "".join(json.dumps(row) + "\n" for row in rows))
+
+    def keep(self, seed: int, state: Any, best: Variables) -> Variables:
+        """Save what `load` reads; the last weights as they are used."""
+        last = _policy(self.method, self.config, self.data, state, True)
+        if self.plan.out is not None:
+            for which, variables in (("last", last), ("best", best)):
+                checkpoints.save(policy_folder(self.plan.out, seed, which), self.total, variables)
+        return last
+
+    def score(self, state: Any, last: Variables, best: Variables, report: Report) -> dict[str, Any]:
+        """Every figure of a trained seed on every split."""
+        running = _policy(self.method, self.config, self.data, state, False)
+        out = {}
+        for split, seen in self.seen.items():
+            env, params = seen.env, seen.params
+            logits = {
+                "argmax": evaluate.all_logits(self.network, last, seen),
+                "best": evaluate.all_logits(self.network, best, seen),
+                "running_bn": evaluate.all_logits(self.network, running, seen),
+            }
+            scores: dict[str, Any] = {
+                kind: evaluate.score(env, params, values.argmax(-1), details=kind == "argmax")
+                for kind, values in logits.items()
+            }
+            scores["sampled"] = evaluate.score_sampled(env, params, logits["argmax"])
+            out[split] = scores
+            for kind, row in _ROWS.items():
+                report.add(f"{self.name} {row}", split, scores[kind])
+        return out
+
+
+_ROWS = {
+    "argmax": "last weights",
+    "best": "best on valid",
+    "running_bn": "running statistics",
+    "sampled": "sampled, within 4 L",
+}

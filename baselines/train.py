@@ -1,0 +1,173 @@
+"""``python -m baselines.train METHOD``: train a method on mazes, score it on every split.
+
+python -m baselines.train bc --size 5 --seeds 5 --out runs/bc
+python -m baselines.train bc --mazes mazes/5x5 --encoder cnn --epochs 300
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from jaxlab import splits as jaxlab_splits
+from jaxlab.errors import choose, needs_extra
+from jaxlab.maze import Maze
+
+METHODS = {"bc": "baselines.bc"}
+"""The module of each method."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What to train on, and where results go."""
+
+    size: int | None = None
+    """Side of square mazes: the frozen splits of that size, or new ones with --maze-seed."""
+    mazes: Path | None = None
+    """A folder with train, eval and test full of .labyrinth files, in place of --size."""
+    maze_seed: int | None = None
+    """Draw new splits from this seed; without it the frozen splits are taken where there are any."""
+    key_and_door: bool = False
+    """With --size: a key must be fetched to open the door."""
+    icy_floor: bool = False
+    """With --size: some cells break when entered."""
+    occlusion: bool = False
+    """The agent sees only what is in line with it."""
+    seeds: int = 1
+    """How many training seeds: seed, seed + 1, ..."""
+    seed: int = 0
+    """The first training seed."""
+    out: Path = Path("runs/latest")
+    """Folder for results.json, metrics.jsonl, config.json, checkpoints and policies."""
+    check_every: int | None = None
+    """Epochs between two looks at train and valid success (default: 20 looks a run)."""
+    resume: bool = False
+    """Go on from the checkpoints in --out."""
+    quiet: bool = False
+    """No progress bar."""
+
+
+def load_splits(choices: Run) -> Mapping[str, Maze]:
+    """The splits that the options name (host)."""
+    if (choices.size is None) == (choices.mazes is None):
+        raise ValueError("give either --size N or --mazes DIR")
+    if choices.mazes is not None:
+        if choices.key_and_door or choices.icy_floor or choices.maze_seed is not None:
+            raise ValueError("--key-and-door, --icy-floor and --maze-seed are for --size: files say it themselves")
+        splits = jaxlab_splits.read(choices.mazes)
+    else:
+        settings = {name: getattr(choices, name) for name in ("key_and_door", "icy_floor", "occlusion")}
+        splits = _frozen(choices, settings) or _drawn(choices, settings)
+    if choices.occlusion and not splits.settings.occlusion:
+        splits = dataclasses.replace(splits, settings=dataclasses.replace(splits.settings, occlusion=True))
+    return splits
+
+
+def _frozen(choices: Run, settings: dict[str, bool]) -> jaxlab_splits.Splits | None:
+    """The frozen splits, where the options name one; occlusion alone changes no maze."""
+    if choices.maze_seed is not None:
+        return None
+    asked = [word for name, word in (("key_and_door", "key"), ("icy_floor", "ice")) if settings[name]]
+    name = "-".join([f"{choices.size}x{choices.size}", *asked, "v1"])
+    return jaxlab_splits.load(name) if name in jaxlab_splits.FROZEN else None
+
+
+def _drawn(choices: Run, settings: dict[str, Any]) -> jaxlab_splits.Splits:
+    assert choices.size is not None
+    each = 32 if choices.size == 3 else 100  # as many as the paper has; only 96 mazes of 3x3 exist
+    shape, seed = (choices.size, choices.size), choices.maze_seed or 0
+    return jaxlab_splits.make(shape, each, each, each, seed, **settings)
+
+
+def parse(arguments: Sequence[str]) -> tuple[str, Any, Run, Any]:
+    """(method's name, its module, the run, its config) of a command line.
+
+    ``--config FILE`` takes what the file (a run's config.json) holds as defaults.
+    """
+    try:
+        import tyro
+    except ImportError:
+        raise needs_extra("tyro", "train") from None
+    rest = list(arguments)
+    if not rest or rest[0] in ("-h", "--help"):
+        print(f"{__doc__}\nmethods: {', '.join(METHODS)}\nhelp on one: python -m baselines.train METHOD --help")
+        raise SystemExit(0 if rest else 2)
+    name = choose("method", rest.pop(0), METHODS)
+    method = importlib.import_module(METHODS[name])
+    config = {}
+    if "--config" in rest:
+        at = rest.index("--config")
+        if at + 1 == len(rest):
+            raise ValueError("--config needs a file")
+        config = read_config(rest[at + 1], name, method.Config)
+        del rest[at : at + 2]
+    flat = tyro.conf.OmitArgPrefixes
+    options = dataclasses.make_dataclass(
+        "Options",
+        [
+            ("run", Annotated[Run, flat, tyro.conf.arg(name="")], dataclasses.field(default_factory=Run)),
+            ("config", Annotated[method.Config, flat, tyro.conf.arg(name="")], method.Config(**config)),
+        ],
+        frozen=True,
+    )
+    program = f"python -m baselines.train {name}"
+    given: Any = tyro.cli(options, prog=program, description=method.__doc__, args=rest)
+    return name, method, given.run, given.config
+
+
+def read_config(path: str | Path, name: str, kind: Any) -> dict[str, Any]:
+    """The choices in a config.json, checked by name."""
+    try:
+        found = json.loads(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise ValueError(f"--config {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise ValueError(f"--config {path} is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"--config {path} must hold an object of choices")
+    if (method := found.pop("method", name)) != name:
+        raise ValueError(f"--config {path} is of method {method!r}, not {name!r}")
+    allowed = [field.name for field in dataclasses.fields(kind)]
+    for key in found:
+        choose(f"--config {path}: choice", key, allowed)
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    try:
+        name, method, choices, config = parse(sys.argv[1:] if arguments is None else arguments)
+        splits = load_splits(choices)
+        _train(name, method, choices, config, splits)
+    except (ValueError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _train(name: str, method: Any, choices: Run, config: Any, splits: Mapping[str, Maze]) -> None:
+    from baselines import progress, runner
+
+    if choices.seeds < 1:
+        raise ValueError(f"--seeds must be at least 1, got {choices.seeds}")
+    plan = runner.Plan(
+        seeds=choices.seeds,
+        seed=choices.seed,
+        out=choices.out,
+        check_every=choices.check_every,
+        resume=choices.resume,
+    )
+    print(f"{name}, {config.encoder}: {splits}")
+    with progress.bar(name, choices.quiet) as watch:
+        _, report = runner.run(name, method, config, splits, plan, watch=watch)
+    print(report)
+    print(f"written: {choices.out / 'results.json'}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
