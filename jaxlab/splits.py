@@ -20,7 +20,7 @@ from jaxlab import grid, maze, text
 from jaxlab.errors import PlacementError, choose
 from jaxlab.generate import place, vary
 from jaxlab.generate.dice import Dice, check_seed
-from jaxlab.generate.unique import Progress, unique
+from jaxlab.generate.search import Progress, unique
 from jaxlab.maze import Maze
 from jaxlab.text import Settings
 
@@ -191,38 +191,36 @@ def write(folder: str | os.PathLike[str], splits: Splits) -> None:
     Raises:
         FileExistsError: the folder holds anything else.
     """
-    root = Path(folder)
+    root = Path(folder).resolve()
     wanted = dict(_files(splits))
-    if root.exists():
-        if not root.is_dir():
-            raise FileExistsError(f"{root} is a file, not a folder")
-        there = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
-        if there:
-            if there == wanted.keys() and all((root / name).read_text("utf-8") == wanted[name] for name in there):
-                return
-            raise FileExistsError(f"{root} already holds other files: give a new or an empty folder")
+    if root.exists() and not root.is_dir():
+        raise FileExistsError(f"{root} is a file, not a folder")
+    if there := {path.relative_to(root).as_posix() for path in root.rglob("*") if not path.is_dir()}:
+        if there == wanted.keys() and all((root / name).read_bytes() == wanted[name] for name in there):
+            return
+        raise FileExistsError(f"{root} already holds other files: give a new or an empty folder")
     root.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=root.parent, prefix=f".{root.name}."))
-    try:
-        temporary.chmod(0o755)
+    with tempfile.TemporaryDirectory(dir=root.parent, prefix=f".{root.name}.") as temporary:
+        new = Path(temporary) / root.name
         for name, content in wanted.items():
-            path = temporary / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(content, "utf-8", newline="\n")
+            path = new / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
         if root.exists():
             shutil.rmtree(root)
-        os.replace(temporary, root)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+        os.replace(new, root)
 
 
-def _files(splits: Splits) -> Iterator[tuple[str, str]]:
+def _files(splits: Splits) -> Iterator[tuple[str, bytes]]:
     for split, name in FOLDERS.items():
         if split in splits:
             digits = max(4, len(str(len(splits[split]) - 1)))
             for i, one in enumerate(splits[split]):
-                yield os.path.join(name, f"{i:0{digits}d}{SUFFIX}"), text.format(one, splits.settings)
+                content = text.format(one, splits.settings).encode()
+                yield f"{name}/{i:0{digits}d}{SUFFIX}", content
 
 
 # -- frozen splits -------------------------------------------------------------------------------------
@@ -288,9 +286,9 @@ def _with_variants(parts: dict[str, Maze], settings: Settings, seed: int, record
         "s0_g": lambda one, i: place.new_start_and_goal(one, settings, Dice(seed, _S0_G, i)),
     }
     if settings.key_and_lock:
-        variants["key_moved"] = lambda one, i: vary.move_key(one, Dice(seed, _KEY, i))
+        variants["key_moved"] = lambda one, i: vary.key_moved(one, Dice(seed, _KEY, i))
     if settings.icy_floor:
-        variants["ice_moved"] = lambda one, i: vary.move_ice(one, Dice(seed, _ICE, i))
+        variants["ice_moved"] = lambda one, i: vary.ice_moved(one, Dice(seed, _ICE, i))
     notes, parts = [], dict(parts)
     for name, variant in variants.items():
         found, reason = [], ""

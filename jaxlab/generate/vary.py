@@ -23,7 +23,7 @@ def key_moves(maze: Maze) -> list[int]:
     return [cell for cell in routes.cells_of(places) if place.is_solvable(maze, passages, key=cell)]
 
 
-def move_key(maze: Maze, seed: int | Dice = 0) -> Maze:
+def key_moved(maze: Maze, seed: int | Dice = 0) -> Maze:
     """The same maze with the key elsewhere: one of `key_moves`, uniform. Everything else stays bit for bit.
 
     Raises:
@@ -48,7 +48,7 @@ def ice_moves(maze: Maze) -> list[list[int]]:
     return [routes.cells_of(bits) for bits in moves if place.is_solvable(maze, passages, frozen=bits)]
 
 
-def move_ice(maze: Maze, seed: int | Dice = 0) -> Maze:
+def ice_moved(maze: Maze, seed: int | Dice = 0) -> Maze:
     """The same maze with the ice on a route that was safe: one of `ice_moves`, uniform. The unsafe one becomes safe.
 
     Raises:
