@@ -284,9 +284,20 @@ class Encoder:
     recipe: Recipe = Recipe()
 
 
+def _planner(env: Labyrinth, **choices: Any) -> nnx.Module:
+    from baselines.planner import Planner
+
+    return Planner(env, **choices)
+
+
 ENCODERS: dict[str, Encoder] = {
     "cnn": Encoder("pixels", ConvTrunk),
     "mlp": Encoder("vector", OneHotTrunk),
+    "planner": Encoder(
+        "pixels",
+        policy=_planner,
+        recipe=Recipe(learning_rate=2e-3, weight_decay=0.3, decay="cosine", clip=1.0, batch=128, epochs=80),
+    ),
 }
 
 

@@ -1,0 +1,301 @@
+"""A policy that plans: it reads a map off the picture and iterates values on it.
+
+Two small networks look at the picture. One sees the middle of a cell, the other the middle of
+a border between two cells; each is one network for all cells, or borders, of all mazes. What
+they believe - where the goal and the agent are, which borders are shut - goes into H*W rounds
+of soft value iteration, and the agent's row of Q is the logits. All of it is differentiable,
+so imitation trains it end to end; it never sees the walls.
+
+What it knows in advance: the number of rows and columns, that cells look alike wherever they
+are, and that four moves lead to the four neighbours. That is a far stronger prior than a
+convolutional encoder has. No weight depends on the maze's shape, so the same weights run on
+any size.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+
+from jaxlab import grid, tiles
+from jaxlab.env import Labyrinth
+from jaxlab.maze import Array, Maze, open_passages
+
+WIDTH = 64
+"""Hidden units of both layers of both networks."""
+CELL_TAPS = np.arange(-3.5, 4)
+"""Where a cell is sampled, along both axes, in pixels from its middle."""
+ALONG_TAPS = CELL_TAPS
+"""Where a border is sampled along its length, in pixels from its middle."""
+ACROSS_TAPS = np.arange(-2.5, 3)
+"""Where a border is sampled across, in pixels from it."""
+SHIFT = 0.5
+"""Training looks at a border from up to this many pixels beside it."""
+TEMPERATURE = 0.1
+"""Of the soft maximum over the moves; a move costs 1."""
+OPEN_AT_FIRST = -2.0
+"""Bias of the border network at the start: shut with probability 0.12."""
+SMALL = 0.1
+"""Scale of the last layers at the start: nearly uniform beliefs, so that no softmax begins saturated."""
+
+
+class Beliefs(NamedTuple):
+    """What is read off a picture. ``B`` pictures of ``H x W`` cells.
+
+    Attributes:
+        goal: ``float32[B, H*W]``, chance that a cell is the goal; sums to 1.
+        agent: ``float32[B, H*W]``, chance that the agent is there; sums to 1.
+        across: ``float32[B, H, W-1]``, is there a wall between a cell and its right neighbour? 0..1.
+        along: ``float32[B, H-1, W]``, the same for its upper neighbour.
+        key: ``float32[B, H*W]``, chance that the key lies there; what lacks to 1: it is taken.
+            None without the setting.
+        door: ``float32[B, H*W]``, is it a door? 0..1; None without the setting.
+        hazard: ``float32[B, H*W]``, must it not be entered? 0..1; None without ice or own tiles.
+    """
+
+    goal: jax.Array
+    agent: jax.Array
+    across: jax.Array
+    along: jax.Array
+    key: jax.Array | None = None
+    door: jax.Array | None = None
+    hazard: jax.Array | None = None
+
+
+# -- planning --------------------------------------------------------------------------------------
+
+
+def plan(beliefs: Beliefs, *, iterations: int | None = None, temperature: float = TEMPERATURE) -> jax.Array:
+    """The agent's row of Q, ``float32[B, 4]``: minus the moves to the goal, after each move.
+
+    A move costs 1; through a wall, into a hazard or (without the key) into the door it costs as
+    much again as no detour ever does: H*W for every mode. The same scale makes a cell that is
+    not the goal worthless as an end. With a key there are two maps: before, where its cell leads
+    to the map after; and after, where the door is a cell like others.
+
+    Args:
+        beliefs: what is known of the maze.
+        iterations: rounds of value iteration; default H*W for each mode, enough for any maze.
+        temperature: of the soft maximum; towards 0 it becomes the maximum.
+    """
+    height, width = beliefs.across.shape[-2], beliefs.along.shape[-1]
+    modes = 1 if beliefs.key is None else 2
+    far = float(modes * height * width)
+    iterations = height * width if iterations is None else iterations
+    flat = (-1, height, width)
+
+    price = 1 + far * _shut(beliefs.across, beliefs.along)
+    if beliefs.hazard is not None:
+        price = price + far * _ahead(beliefs.hazard.reshape(flat), 1.0)
+    end = -far * (1 - beliefs.goal.reshape(flat))
+    after = _values(end, price, far, iterations, temperature)
+    q = _moves(after, price, far)
+    if beliefs.key is not None:
+        assert beliefs.door is not None
+        before_price = price + far * _ahead(beliefs.door.reshape(flat), 1.0)
+        at_key = after - far * (1 - beliefs.key.reshape(flat))
+        before = _values(jnp.maximum(end, at_key), before_price, 2 * far, iterations, temperature)
+        has_key = 1 - beliefs.key.sum(-1)[:, None, None, None]
+        q = has_key * q + (1 - has_key) * _moves(before, before_price, 2 * far)
+    return jnp.einsum("bn,bna->ba", beliefs.agent, q.reshape(-1, height * width, grid.NUM_ACTIONS))
+
+
+def _values(end: jax.Array, price: jax.Array, far: float, iterations: int, temperature: float) -> jax.Array:
+    """``float32[B, H, W]``: what each cell is worth, from what it is worth as an end."""
+
+    def improve(value, _):
+        q = _moves(value, price, far)
+        return jnp.maximum(end, temperature * jax.nn.logsumexp(q / temperature, -1)), None
+
+    return jax.lax.scan(improve, end, None, length=iterations)[0]
+
+
+def _moves(value: jax.Array, price: jax.Array, far: float) -> jax.Array:
+    """Q ``float32[B, H, W, 4]``: the neighbour's value less the price of going there."""
+    return _ahead(value, -2 * far) - price
+
+
+def _ahead(layer: jax.Array, outside: float) -> jax.Array:
+    """What lies on the four sides of each cell: ``[B, H, W] -> [B, H, W, 4]``."""
+    wide = jnp.pad(layer, ((0, 0), (1, 1), (1, 1)), constant_values=outside)
+    return jnp.stack([wide[:, 2:, 1:-1], wide[:, 1:-1, 2:], wide[:, :-2, 1:-1], wide[:, 1:-1, :-2]], -1)
+
+
+def _shut(across: jax.Array, along: jax.Array) -> jax.Array:
+    """Walls on the four sides of each cell, ``[B, H, W, 4]``; the frame is shut."""
+
+    def side(layer, axis, after):
+        widths = [(0, 0)] * 3
+        widths[axis] = (0, 1) if after else (1, 0)
+        return jnp.pad(layer, widths, constant_values=1.0)
+
+    return jnp.stack([side(along, 1, True), side(across, 2, True), side(along, 1, False), side(across, 2, False)], -1)
+
+
+def truth(env: Labyrinth, mazes: Maze, mode: Array, cell: Array) -> Beliefs:
+    """Exact beliefs about states, from the mazes themselves: the reference that no network sees.
+
+    Args:
+        env: the settings.
+        mazes: ``B`` mazes, one for each state.
+        mode: ``int32[B]``.
+        cell: ``int32[B]``, where the agent is.
+    """
+    across, along = (1.0 - jnp.asarray(part, jnp.float32) for part in open_passages(mazes.walls))
+    cells = jnp.arange(env.num_cells)
+
+    def at(where):
+        return (jnp.asarray(where)[:, None] == cells).astype(jnp.float32)
+
+    key = door = hazard = None
+    if env.key_and_door:
+        key = jnp.where((jnp.asarray(mode) == tiles.KEY_NOT_TAKEN)[:, None], at(mazes.key), 0)
+        door = at(mazes.door)
+    if env.icy_floor:
+        hazard = jnp.asarray(mazes.ice, jnp.float32).reshape(-1, env.num_cells)
+    return Beliefs(at(mazes.goal), at(cell), across, along, key, door, hazard)
+
+
+# -- seeing ----------------------------------------------------------------------------------------
+
+
+class Sight(nnx.Module):
+    """Two hidden layers over one patch: ``float32[..., rows, columns, 3]`` to ``float32[..., outputs]``."""
+
+    def __init__(self, shape: tuple[int, int], outputs: int, bias: float, *, rngs: nnx.Rngs) -> None:
+        sizes = (shape[0] * shape[1] * 3, WIDTH, WIDTH, outputs)
+        scales = (1.0, 1.0, SMALL)
+        kernels, biases = [], []
+        for inputs, units, scale in zip(sizes[:-1], sizes[1:], scales, strict=True):
+            start = jax.random.normal(rngs.params(), (inputs, units)) * (scale * np.sqrt(2 / inputs))
+            kernels.append(nnx.Param(start.astype(jnp.float32)))
+            biases.append(nnx.Param(jnp.zeros(units, jnp.float32)))
+        biases[-1] = nnx.Param(jnp.full(outputs, bias, jnp.float32))
+        self.kernels, self.biases = nnx.List(kernels), nnx.List(biases)
+
+    def __call__(self, patch: jax.Array) -> jax.Array:
+        """Scores."""
+        x = patch.reshape(*patch.shape[:-3], -1)
+        for i, (kernel, bias) in enumerate(zip(self.kernels, self.biases, strict=True)):
+            x = (x if i == 0 else jax.nn.relu(x)) @ kernel[...] + bias[...]
+        return x
+
+
+class Planner(nnx.Module):
+    """Pictures ``uint8[B, S, S, 3]`` to logits ``float32[B, 4]``.
+
+    The shape of the maze and the settings come from ``env``; the weights hold neither walls nor
+    sizes. Distances are in pixels, so weights carry over best between pictures with equally
+    thick lines.
+
+    Args:
+        env: shape and settings.
+        outputs: 4, or an error: what it computes is a value for each move.
+        norm: not used (there is no batch norm).
+        dropout: not used.
+        rngs: of the weights.
+    """
+
+    def __init__(self, env: Labyrinth, *, outputs: int, norm: bool, dropout: float, rngs: nnx.Rngs) -> None:
+        del norm, dropout
+        if outputs != grid.NUM_ACTIONS:
+            raise ValueError(f"the planner gives a value for each of {grid.NUM_ACTIONS} moves, not {outputs} outputs")
+        self.shape = env.shape
+        self.has_key = env.key_and_door
+        self.has_hazard = env.icy_floor or bool(env.tiles)
+        self.cell = Sight((len(CELL_TAPS),) * 2, 2 + 2 * self.has_key + self.has_hazard, 0.0, rngs=rngs)
+        self.border = Sight((len(ACROSS_TAPS), len(ALONG_TAPS)), 1, OPEN_AT_FIRST, rngs=rngs)
+        self.sharpness = nnx.Param(jnp.zeros((), jnp.float32))
+
+    def __call__(self, x: jax.Array, *, train: bool = False, rngs: nnx.Rngs | None = None) -> jax.Array:
+        """Pictures to logits. In training, with ``rngs``, borders are looked at shifted and mirrored."""
+        return self.logits(plan(self.believe(x, rngs if train else None)))
+
+    def logits(self, q: jax.Array) -> jax.Array:
+        """Q as logits: a learned scale."""
+        return q * jax.nn.softplus(self.sharpness[...] + 0.5)
+
+    def believe(self, x: jax.Array, rngs: nnx.Rngs | None = None) -> Beliefs:
+        """What the networks read off pictures."""
+        (height, width), batch = self.shape, x.shape[0]
+        cells, across, along = patches(x, self.shape)
+        score = self.cell(cells.reshape(batch, height * width, *cells.shape[3:]))
+        goal, agent, *others = jnp.moveaxis(score, -1, 0)
+        key = door = hazard = None
+        if self.has_key:
+            none = jnp.zeros((batch, 1), jnp.float32)
+            key = jax.nn.softmax(jnp.concatenate([others.pop(0), none], -1))[:, :-1]
+            door = jax.nn.sigmoid(others.pop(0) + OPEN_AT_FIRST)
+        if self.has_hazard:
+            hazard = jax.nn.sigmoid(others.pop(0) + OPEN_AT_FIRST)
+        edges = jnp.concatenate([p.reshape(batch, -1, *p.shape[3:]) for p in (across, along)], 1)
+        shut = jax.nn.sigmoid(self._border(edges, None if rngs is None else rngs.dropout()))
+        count = height * (width - 1)
+        return Beliefs(
+            jax.nn.softmax(goal),
+            jax.nn.softmax(agent),
+            shut[:, :count].reshape(batch, height, width - 1),
+            shut[:, count:].reshape(batch, height - 1, width),
+            key,
+            door,
+            hazard,
+        )
+
+    def _border(self, patch: jax.Array, key: jax.Array | None) -> jax.Array:
+        """Scores ``float32[B, E]`` of borders ``float32[B, E, across + 2, along, 3]``.
+
+        A wall is a wall from both sides: mirror images count the same. In use the four mirror
+        images are averaged; in training each border is seen in one of them, at random, and a
+        little beside its place. The drawing needs this: a coloured cell spills a fifth of a pixel
+        to the right and up, and demonstrations never show the left side of a start.
+        """
+        if key is None:
+            middle = patch[:, :, 1:-1]
+            views = (middle, middle[:, :, ::-1], middle[:, :, :, ::-1], middle[:, :, ::-1, ::-1])
+            return jnp.stack([self.border(view)[..., 0] for view in views]).mean(0)
+        key_shift, key_mirror = jax.random.split(key)
+        each = (*patch.shape[:2], 1, 1, 1)
+        shift = jax.random.uniform(key_shift, each, minval=-SHIFT, maxval=SHIFT)
+        beside = jnp.where(shift < 0, patch[:, :, :-2], patch[:, :, 2:])
+        seen = patch[:, :, 1:-1] * (1 - jnp.abs(shift)) + beside * jnp.abs(shift)
+        mirror = jax.random.bernoulli(key_mirror, shape=(2, *each))
+        seen = jnp.where(mirror[0], seen[:, :, ::-1], seen)
+        seen = jnp.where(mirror[1], seen[:, :, :, ::-1], seen)
+        return self.border(seen)[..., 0]
+
+
+def patches(x: jax.Array, shape: tuple[int, int]) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Cut pictures ``uint8[B, S, S, 3]`` up, white becoming 0 and black 1.
+
+    Returns:
+        ``float32[B, H, W, 8, 8, 3]``, the middle of every cell; ``float32[B, H, W-1, 8, 8, 3]``,
+        the borders between left and right neighbours; ``float32[B, H-1, W, 8, 8, 3]``, those
+        between lower and upper ones. Of the two axes of a border's patch the first goes across
+        it, with one sample more than is used on either side.
+    """
+    x = 1 - x[:, ::-1].astype(jnp.float32) / 255  # the bottom row first
+    wide = np.concatenate([ACROSS_TAPS[:1] - 1, ACROSS_TAPS, ACROSS_TAPS[-1:] + 1])
+    pixel = [size / cells for size, cells in zip(x.shape[1:3], shape, strict=True)]
+    middle = [(np.arange(cells) + 0.5) * p for cells, p in zip(shape, pixel, strict=True)]
+    border = [np.arange(1, cells) * p for cells, p in zip(shape, pixel, strict=True)]
+    rows, border_rows = sample(x, 1, middle[0], CELL_TAPS), sample(x, 1, border[0], wide)
+    cells = sample(rows, 3, middle[1], CELL_TAPS)
+    across = sample(rows, 3, border[1], wide)
+    along = sample(border_rows, 3, middle[1], ALONG_TAPS)
+    order = (0, 1, 3, 2, 4, 5)  # [B, row, tap, column, tap, 3]
+    return cells.transpose(order), across.transpose(0, 1, 3, 4, 2, 5), along.transpose(order)
+
+
+def sample(x: jax.Array, axis: int, centre: np.ndarray, taps: np.ndarray) -> jax.Array:
+    """Read an axis at ``centre + tap`` (pixels; pixel ``i`` has its middle at ``i + 0.5``), linearly between pixels.
+
+    The axis becomes two: ``[len(centre), len(taps)]``. Beyond the edge the outermost pixel goes on.
+    """
+    place = np.clip(centre[:, None] + taps - 0.5, 0, x.shape[axis] - 1)
+    low = np.minimum(place.astype(int), x.shape[axis] - 2)
+    weight = (place - low).astype(np.float32).reshape(*place.shape, *(1,) * (x.ndim - axis - 1))
+    return jnp.take(x, low, axis) * (1 - weight) + jnp.take(x, low + 1, axis) * weight

@@ -1,0 +1,177 @@
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxlab
+from baselines import bc, evaluate, learning, networks, planner, table
+from jaxlab import datasets, splits
+
+ENV = jaxlab.Labyrinth((3, 3), observation="pixels")
+SNAKE = jaxlab.from_edges([(0, 1), (1, 2), (2, 5), (5, 4), (4, 3), (3, 6), (6, 7), (7, 8)], (3, 3), start=0, goal=8)
+
+
+def every_state(env, params):
+    """(maze, mode, cell) of all states."""
+    states = table.Table(env, "paper", params, None)
+    return states.state(jnp.arange(states.num_states))
+
+
+solve = jax.jit(planner.plan, static_argnames=("iterations", "temperature"))
+
+
+def as_actions(env, params, q):
+    return np.asarray(q.argmax(-1)).reshape(len(params.mazes), env.num_modes, env.num_cells)
+
+
+@pytest.mark.parametrize("settings", [{}, {"key_and_door": True, "icy_floor": True}], ids=["plain", "key and ice"])
+def test_with_true_beliefs_it_is_optimal_in_every_state_of_every_split(settings):
+    env = jaxlab.Labyrinth((4, 4), **settings)
+    for mazes in splits.make((4, 4), 12, 12, 12, seed=1, **settings).values():
+        params = env.params(mazes)
+        maze, mode, cell = every_state(env, params)
+        beliefs = planner.truth(env, params.mazes[maze], mode, cell)
+        actions = as_actions(env, params, solve(beliefs, temperature=1e-3))
+        scored = evaluate.score(env, params, actions)
+        assert scored["success"] == scored["optimal_rate_visited"] == 1
+        assert scored["aer"] == pytest.approx(1)
+        if not settings:
+            assert scored["optimal_rate_all"] == 1
+
+
+def test_values_are_distances():
+    params = ENV.params(SNAKE)
+    maze, mode, cell = every_state(ENV, params)
+    q = solve(planner.truth(ENV, params.mazes[maze], mode, cell), temperature=1e-3)
+    assert np.allclose(q.max(-1)[:8], -np.asarray(params.distance)[0, 0, :8], atol=0.05)
+
+
+def test_one_iteration_looks_two_moves_ahead_only():
+    params = ENV.params(SNAKE)
+    maze, mode, cell = every_state(ENV, params)
+    beliefs = planner.truth(ENV, params.mazes[maze], mode, cell)
+    for rounds in (1, 3, 7):
+        actions = as_actions(ENV, params, solve(beliefs, iterations=rounds, temperature=1e-3))
+        scored = evaluate.score(ENV, params, actions)
+        assert scored["success"] == (rounds >= 7)
+
+
+def test_weights_know_no_sizes_and_are_few():
+    trees = []
+    for shape, pixels in (((3, 3), 64), ((5, 5), 64), ((8, 3), 102)):
+        network = networks.policy("planner", jaxlab.Labyrinth(shape, observation="pixels", pixels=pixels))
+        trees.append(jax.eval_shape(network.init, jax.random.key(0)).weights)
+    assert 25_000 <= networks.num_parameters(trees[0]) <= 100_000
+    assert all(jax.tree.map(jnp.shape, tree) == jax.tree.map(jnp.shape, trees[0]) for tree in trees)
+
+
+def test_other_outputs_are_refused():
+    with pytest.raises(ValueError, match="not 1 outputs"):
+        networks.policy("planner", ENV, outputs=1).init(jax.random.key(0))
+
+
+def test_sampling_reads_pixels_and_goes_on_beyond_the_edge():
+    x = jnp.arange(10.0)[None]
+    read = planner.sample(x, 1, np.array([3.5, 6.0]), np.array([-0.5, 0.0, 0.25]))
+    assert np.allclose(read[0], [[2.5, 3, 3.25], [5, 5.5, 5.75]])
+    assert np.allclose(planner.sample(x, 1, np.array([0.5, 9.5]), np.array([-4.0, 4.0]))[0], [[0, 4], [5, 9]])
+
+
+def test_a_turned_picture_has_turned_patches():
+    shape, x = (2, 2), jax.random.randint(jax.random.key(0), (1, 40, 40, 3), 0, 256).astype(jnp.uint8)
+    cut = jax.jit(planner.patches, static_argnums=1)
+    cells, across, along = cut(x, shape)
+    mirrored, mirrored_across, mirrored_along = cut(x[:, :, ::-1], shape)
+    assert np.allclose(mirrored, cells[:, :, ::-1, :, ::-1], atol=1e-6)
+    assert np.allclose(mirrored_across, across[:, :, ::-1, ::-1], atol=1e-6)
+    assert np.allclose(mirrored_along, along[:, :, ::-1, :, ::-1], atol=1e-6)
+    # Rows count from the bottom and columns from the left: the transpose is about the other diagonal.
+    turned = x[:, ::-1].swapaxes(1, 2)[:, ::-1]
+    _, turned_across, turned_along = cut(turned, shape)
+    assert np.allclose(turned_across, along.swapaxes(1, 2), atol=1e-6)
+    assert np.allclose(turned_along, across.swapaxes(1, 2), atol=1e-6)
+
+
+def test_a_wall_is_a_wall_from_both_sides():
+    module = networks.encoder("planner").policy(ENV, outputs=4, norm=True, dropout=0, rngs=networks.nnx.Rngs(0))
+    patch = jax.random.uniform(jax.random.key(1), (1, 5, 8, 8, 3))
+    judge = jax.jit(module._border)
+    score = judge(patch, None)
+    assert np.allclose(score, judge(patch[:, :, ::-1], None), atol=1e-5)
+    assert np.allclose(score, judge(patch[:, :, :, ::-1], None), atol=1e-5)
+    seen = judge(patch, jax.random.key(2))
+    assert seen.shape == score.shape and not np.allclose(seen, score, atol=1e-5)
+
+
+def test_beliefs_are_chances():
+    env = jaxlab.Labyrinth((3, 3), observation="pixels", key_and_door=True, icy_floor=True)
+    module = networks.encoder("planner").policy(env, outputs=4, norm=True, dropout=0, rngs=networks.nnx.Rngs(0))
+    beliefs = jax.jit(module.believe)(jax.random.randint(jax.random.key(0), (2, 64, 64, 3), 0, 256).astype(jnp.uint8))
+    assert np.allclose(beliefs.goal.sum(-1), 1, atol=1e-5) and np.allclose(beliefs.agent.sum(-1), 1, atol=1e-5)
+    assert (beliefs.key.sum(-1) < 1).all()
+    assert beliefs.across.shape == (2, 3, 2) and beliefs.along.shape == (2, 2, 3)
+    for part in beliefs:
+        assert (part >= 0).all() and (part <= 1).all()
+
+
+def test_every_weight_has_a_gradient():
+    params = ENV.params(jaxlab.stack([SNAKE]))
+    seen = table.make(ENV, params).see(jnp.zeros(9, int), jnp.zeros(9, int), jnp.arange(9))
+    network = networks.policy("planner", ENV)
+    variables = network.init(jax.random.key(0))
+
+    def loss(weights):
+        return bc.loss(network, variables._replace(weights=weights), jax.random.key(1), seen, jnp.arange(9) % 4)[0]
+
+    for path, slope in jax.tree_util.tree_leaves_with_path(jax.jit(jax.grad(loss))(variables.weights)):
+        assert np.isfinite(slope).all() and np.abs(slope).max() > 0, path
+
+
+# -- learning --------------------------------------------------------------------------------------
+
+
+@functools.cache
+def trained():
+    mazes = splits.make((5, 5), 100, 100, 100, seed=11)
+    env = jaxlab.Labyrinth((5, 5), observation="pixels")
+    shown = datasets.demonstrations(env, mazes["train"])
+    config = bc.Config(encoder="planner")
+    state, _ = jax.jit(bc.make(config, shown))(jax.random.key(5))
+    return mazes, bc.policy(config, learning.data(shown, "planner"), state)
+
+
+def success(variables, mazes, pixels=64, change=lambda pictures: pictures):
+    env = jaxlab.Labyrinth(mazes.shape, observation="pixels", pixels=pixels)
+    params = env.params(mazes)
+    pictures = table.make(env, params)
+    apply = jax.jit(networks.policy("planner", env).apply)
+    logits = [
+        apply(variables, change(pictures.see(*pictures.state(jnp.arange(low, low + env.num_cells)))))
+        for low in range(0, pictures.num_states, env.num_cells)
+    ]
+    return evaluate.score(env, params, as_actions(env, params, jnp.concatenate(logits)))["success"]
+
+
+@pytest.mark.slow
+def test_it_learns_to_navigate():
+    mazes, variables = trained()
+    assert success(variables, mazes["test"]) >= 0.97
+    assert success(variables, mazes["s0"]) >= 0.95
+    assert success(variables, mazes["s0_g"]) >= 0.9
+    other = splits.make((8, 8), 1, 1, 50, seed=12)["test"]
+    assert success(variables, other, pixels=102) >= 0.95
+
+
+@pytest.mark.slow
+def test_with_the_cells_of_the_picture_permuted_it_is_lost():
+    mazes, variables = trained()
+    order = np.random.default_rng(0).permutation(25)
+
+    def shuffle(pictures):
+        blocks = pictures.reshape(-1, 5, 13, 5, 13, 3).swapaxes(2, 3).reshape(-1, 25, 13, 13, 3)[:, order]
+        return blocks.reshape(-1, 5, 5, 13, 13, 3).swapaxes(2, 3).reshape(pictures.shape)
+
+    assert success(variables, mazes["test"], pixels=65) >= 0.97
+    assert success(variables, mazes["test"], pixels=65, change=shuffle) <= 0.15
