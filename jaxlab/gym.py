@@ -1,0 +1,409 @@
+"""Gymnasium: ``gym.make("Labyrinth-v0")`` with the calls of the paper's listing.
+
+>>> import gymnasium as gym
+>>> import jaxlab
+>>> environment = gym.make("Labyrinth-v0", shape=(3, 3), observation="vector")
+>>> environment.load(jaxlab.from_edges([(0, 1), (1, 2), (2, 5), (5, 8)], (3, 3), start=0, goal=8))
+>>> obs, info = environment.reset(options={"agent": True})
+>>> environment.solve(mode="shortest")
+[[0, 1, 2, 5, 8]]
+>>> obs, reward, done, truncated, info = environment.step(1)
+>>> info["is_optimal"], info["distance"]
+(True, 3)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxlab import draw, grid, registration, solve, spaces, text, tiles
+from jaxlab.env import Labyrinth, Params, State
+from jaxlab.errors import choose, needs_extra
+from jaxlab.maze import NONE, Maze, concatenate, marks
+from jaxlab.render import render
+from jaxlab.text import Settings
+from jaxlab.window import Window
+
+try:
+    import gymnasium
+except ImportError:
+    raise needs_extra("gymnasium", "gym") from None
+
+registration.register()
+
+RENDER_MODES = ("rgb_array", "ansi", "human")
+SOLVE_MODES = ("shortest", "all")
+FPS = 8
+PIXELS = 600
+"""Side of a picture, as in the released package and its datasets."""
+
+
+class LabyrinthEnv(gymnasium.Env):
+    """One Labyrinth behind Gymnasium's interface.
+
+    ``reset(seed=s)`` draws the maze that ``s`` names; ``reset()`` keeps the maze, and so does
+    ``options={"agent": True}``; ``options={"agent": False}`` draws the next maze of the stream
+    that the seed began. A maze that was given or loaded stays until ``{"agent": False}``.
+
+    Observations are numpy arrays of the declared type, rewards and flags Python's own.
+    ``info`` always holds ``success``, ``fell``, ``is_optimal`` and ``distance``.
+
+    Args:
+        shape: (rows, columns).
+        occlusion, key_and_door, icy_floor: the settings; they combine.
+        render_mode: ``"rgb_array"``, ``"ansi"``, ``"human"`` (a pygame window) or None.
+        observation: ``"vector"``, ``"grid"`` or ``"pixels"``. By default the render mode decides,
+            as in the paper: pixels with ``"rgb_array"``, the vector otherwise.
+        pixels: side of pictures, observed or rendered.
+        mazes: play these: one maze, or a set from which seeds draw. None: generated ones.
+        start_goal: ``"biased"`` or ``"unbiased"``, for generated mazes.
+        max_steps: time limit; default 40 * H * W.
+        choices: further choices of `jaxlab.Labyrinth` (``reward``, ``view``, ``fall_return``, ``tiles``).
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": FPS}  # noqa: RUF012  (Gymnasium's own form)
+
+    def __init__(
+        self,
+        shape: tuple[int, int] = (5, 5),
+        occlusion: bool = False,
+        key_and_door: bool = False,
+        icy_floor: bool = False,
+        render_mode: str | None = None,
+        observation: str | None = None,
+        pixels: int = PIXELS,
+        mazes: Maze | None = None,
+        start_goal: str = "biased",
+        max_steps: int | None = None,
+        **choices: Any,
+    ) -> None:
+        self.core = core(shape, occlusion, key_and_door, icy_floor, render_mode, observation, pixels, **choices)
+        self.render_mode = render_mode
+        self._start_goal = start_goal
+        self._max_steps = max_steps
+        self._window = Window("Labyrinth", FPS) if render_mode == "human" else None
+        self._set = None if mazes is None else self._checked(mazes)
+        self._fixed = False  # a maze that was loaded, and stays
+        self._state: State | None = None
+        self._maze: Maze | None = None
+        self._set_spaces()
+        if self._set is not None and len(self._set) == 1:
+            self._play(self._set[0], fixed=True)
+
+    # -- Gymnasium ---------------------------------------------------------------------------------
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: names a maze, and begins the stream of those to come.
+            options: ``{"agent": True}`` keeps the maze (the default), ``{"agent": False}`` draws another.
+        """
+        super().reset(seed=seed)
+        keep = keeps_maze(options)
+        if self._maze is None or not keep or (seed is not None and not self._fixed):
+            self._play(self._draw(), fixed=False)
+        obs, self._state = self.core.reset_to(0, self._params)
+        if self._window is not None:
+            self.render()
+        return to_numpy(obs), self._first_info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take one action: ``0..3``, up, right, down, left.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset, or after the episode's end.
+            ValueError: another action.
+        """
+        state = self._running("step")
+        if state.terminated or state.truncated:
+            raise gymnasium.error.ResetNeeded("the episode is over: call reset() before the next step")
+        out = self.core.step(None, state, checked_action(action), self._params)
+        # One transfer for all that the host needs; the flags come back as numpy scalars.
+        obs, self._state, reward, info = jax.device_get((out.obs, out.state, out.reward, out.info))
+        if self._window is not None:
+            self.render()
+        after = self._state
+        return to_numpy(obs), float(reward), bool(after.terminated), bool(after.truncated), plain_info(info)
+
+    def render(self) -> Any:
+        """A picture ``uint8[S, S, 3]``, a text, or a frame in the window, as ``render_mode`` says."""
+        if self.render_mode is None:
+            gymnasium.logger.warn('render() draws nothing: make the environment with render_mode="rgb_array"')
+            return None
+        state = self._running("render")
+        if self.render_mode == "ansi":
+            return self._text(state)
+        picture = np.array(
+            render(
+                self._maze_now, state.cell, self.core.pixels,
+                occlusion=self.core.occlusion, mode=state.mode, own=self.core.tiles,
+            )
+        )  # fmt: skip
+        if self._window is None:
+            return picture
+        self._window.show(picture)
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+
+    # -- what the paper's listing calls ------------------------------------------------------------
+
+    @property
+    def maze(self) -> Maze:
+        """The maze that is played (drawn at the first reset)."""
+        return self._maze_now
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, in the words of the file language."""
+        return Settings(self.core.key_and_door, self.core.icy_floor, self.core.occlusion)
+
+    def solve(self, mode: str = "shortest") -> list[list[int]]:
+        """Solutions from the start, each a list of cells with start and goal.
+
+        Args:
+            mode: ``"shortest"``: a list with one shortest solution; ``"all"``: every one (with ice
+                every safe one, with key and door every one that fetches the key first).
+        """
+        maze = self._maze_now
+        if choose("mode", mode, SOLVE_MODES) == "all":
+            return solve.paths(maze).as_lists()
+        return [self._shortest()]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write maze and settings to a ``.labyrinth`` file."""
+        text.save(path, self._maze_now, self.settings)
+
+    def load(self, maze: Maze | str | os.PathLike[str], settings: Settings | None = None) -> None:
+        """Play a maze from a file (or a `jaxlab.Maze`) from the next reset on.
+
+        The file's settings replace the environment's, and a maze of another shape changes
+        the spaces. The maze stays until another is loaded or ``reset(options={"agent": False})``.
+        """
+        if not isinstance(maze, Maze):
+            maze, settings = text.load(maze)
+        chosen = settings or self.settings
+        self.core = dataclasses.replace(
+            self.core,
+            shape=tuple(maze.shape),
+            key_and_door=chosen.key_and_lock,
+            icy_floor=chosen.icy_floor,
+            occlusion=chosen.occlusion,
+        )
+        self._set = None
+        self._set_spaces()
+        self._play(maze, fixed=True)
+
+    def change_start(self) -> int:
+        """Move the start: uniform over the other cells at least ``(H + W) // 2`` from the goal.
+
+        Returns:
+            The new start. It counts from the next reset on.
+
+        Raises:
+            PlacementError: no cell qualifies.
+        """
+        from jaxlab.generate import place
+
+        self._play(place.new_start(self._maze_now, maze_seed(self.np_random)), fixed=self._fixed)
+        return int(self.maze.start)
+
+    def change_start_and_goal(self) -> tuple[int, int]:
+        """Move start and goal by the unbiased rule: a start, then a goal far enough from it.
+
+        Key, door and ice are placed anew, for their places follow from the two.
+
+        Returns:
+            The new start and goal. They count from the next reset on.
+
+        Raises:
+            PlacementError: no pair of cells qualifies.
+        """
+        from jaxlab.generate import place
+
+        moved = place.new_start_and_goal(self._maze_now, self.settings, maze_seed(self.np_random))
+        self._play(moved, fixed=self._fixed)
+        return int(moved.start), int(moved.goal)
+
+    def agent_random_position(self) -> Any:
+        """Put the agent on a random cell from which the goal can be reached, and return the observation.
+
+        The goal, ice and a door that is shut are left out. An episode that was over goes on.
+        """
+        state = self._running("agent_random_position")
+        alive = np.asarray(self._params.distance)[0, int(state.mode)] > 0
+        alive &= ~np.asarray(self.maze.ice).ravel()
+        if int(self.maze.door) != NONE and int(state.mode) != tiles.DOOR_OPENED:
+            alive[int(self.maze.door)] = False
+        self._state = self.core.place(state, int(self.np_random.choice(np.flatnonzero(alive))))
+        return to_numpy(self.core.observe(self._state, self._params))
+
+    # -- helpers -----------------------------------------------------------------------------------
+
+    @property
+    def _maze_now(self) -> Maze:
+        if self._maze is None:
+            self._play(self._draw(), fixed=False)
+        assert self._maze is not None
+        return self._maze
+
+    def _checked(self, mazes: Maze) -> Maze:
+        return jax.tree.map(np.asarray, self.core.params(mazes).mazes)
+
+    def _draw(self) -> Maze:
+        """The next maze of the seeded stream."""
+        if self._set is not None:
+            return self._set[int(self.np_random.integers(len(self._set)))]
+        seed = np.array([maze_seed(self.np_random)], np.uint32)
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[0], draw_mazes(self.core, seed, self._start_goal))
+
+    def _play(self, maze: Maze, *, fixed: bool) -> None:
+        self._params: Params = self.core.params(maze, self._max_steps)
+        self._maze, self._fixed, self._state = maze, fixed, None
+
+    def _set_spaces(self) -> None:
+        self.action_space = gymnasium.spaces.Discrete(grid.NUM_ACTIONS)
+        self.observation_space = to_gymnasium(self.core.observation_space)
+
+    def _running(self, call: str) -> State:
+        if self._state is None:
+            raise gymnasium.error.ResetNeeded(f"call reset() before {call}()")
+        return self._state
+
+    def _first_info(self) -> dict[str, Any]:
+        distance = int(np.asarray(self._params.shortest)[0])
+        return {"success": False, "fell": False, "is_optimal": False, "distance": distance}
+
+    def _shortest(self) -> list[int]:
+        bits = np.asarray(self._params.optimal)[0]
+        state, cells = self.core.reset_to(0, self._params)[1], [int(self._maze_now.start)]
+        while not state.ended:
+            best = int(bits[int(state.mode), int(state.cell)])
+            if best == 0:
+                raise ValueError("this maze has no solution: the goal can't be reached from the start")
+            action = (best & -best).bit_length() - 1
+            state = self.core.step(None, state, action, self._params).state
+            cells.append(int(state.cell))
+        return cells
+
+    def _text(self, state: State) -> str:
+        letters = marks(self._maze_now)
+        if int(state.mode) >= tiles.KEY_HELD and self.core.key_and_door:
+            letters.pop(int(self._maze_now.key), None)
+        letters[int(state.cell)] = "A"
+        return "\n".join(draw.rows(np.asarray(self._maze_now.walls), letters)) + "\n"
+
+
+def convert_from_file(path: str | os.PathLike[str]) -> tuple[Maze, Settings]:
+    """Read a ``.labyrinth`` file for ``environment.load(*convert_from_file(path))``."""
+    return text.load(path)
+
+
+def create_file_from_environment(environment: Any, path: str | os.PathLike[str]) -> None:
+    """Write the maze and settings of an environment (wrapped or not) to a ``.labyrinth`` file."""
+    environment.unwrapped.save(path)
+
+
+# -- shared with the vector environment -------------------------------------------------------------
+
+
+def core(
+    shape: tuple[int, int],
+    occlusion: bool,
+    key_and_door: bool,
+    icy_floor: bool,
+    render_mode: str | None,
+    observation: str | None,
+    pixels: int,
+    **choices: Any,
+) -> Labyrinth:
+    """The environment in JAX that the arguments of ``gym.make`` ask for."""
+    if render_mode is not None:
+        choose("render_mode", render_mode, RENDER_MODES)
+    if observation is None:
+        observation = "pixels" if render_mode == "rgb_array" else "vector"
+    return Labyrinth(
+        shape,
+        observation=observation,
+        occlusion=occlusion,
+        key_and_door=key_and_door,
+        icy_floor=icy_floor,
+        pixels=pixels,
+        **choices,
+    )
+
+
+def keeps_maze(options: dict[str, Any] | None) -> bool:
+    """What ``options`` of reset ask for: is the maze kept?"""
+    options = dict(options or {})
+    keep = options.pop("agent", True)
+    for name in options:
+        choose("an option of reset", name, ["agent"])
+    if not isinstance(keep, (bool, np.bool_)):
+        raise ValueError(f'options["agent"] must be True (keep the maze) or False (draw another), got {keep!r}')
+    return bool(keep)
+
+
+def checked_action(action: Any) -> int:
+    """The action as ``0..3``, or ``ValueError``."""
+    try:
+        number = int(action)
+        if number == action and 0 <= number < grid.NUM_ACTIONS:
+            return number
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"action must be 0 up, 1 right, 2 down or 3 left, got {action!r}")
+
+
+def maze_seed(random: np.random.Generator) -> int:
+    """The next seed of a maze in a stream."""
+    return int(random.integers(2**32))
+
+
+def draw_mazes(env: Labyrinth, seeds: np.ndarray, start_goal: str) -> Maze:
+    """One generated maze for each seed, with what the environment's settings need."""
+    from jaxlab import generate
+
+    settings = Settings(env.key_and_door, env.icy_floor)
+    if env.key_and_door or env.icy_floor:
+        drawn = (generate.unique(int(seed), 1, env.shape, settings=settings, start_goal=start_goal) for seed in seeds)
+        return concatenate(one.mazes for one in drawn)
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], _carve(seeds, env.shape, start_goal))
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _carve(seeds: jax.Array, shape: tuple[int, int], start_goal: str) -> Maze:
+    """A maze for each seed, the same whether it is drawn alone or among others."""
+    from jaxlab import generate
+
+    return jax.vmap(lambda seed: generate.mazes(jax.random.key(seed), 1, shape, start_goal))(seeds)
+
+
+def plain_info(info: dict[str, Any]) -> dict[str, Any]:
+    """``info`` with Python's own numbers."""
+    return {name: value.item() for name, value in info.items()}
+
+
+def to_numpy(obs: Any) -> Any:
+    """An observation as numpy arrays that may be written to."""
+    return jax.tree.map(np.array, obs)
+
+
+def to_gymnasium(space: spaces.Space) -> gymnasium.Space:
+    """A space of `jaxlab.spaces` as Gymnasium's."""
+    if isinstance(space, spaces.Dict):
+        return gymnasium.spaces.Dict({name: to_gymnasium(inner) for name, inner in space.items})
+    if isinstance(space, spaces.Discrete):
+        return gymnasium.spaces.Discrete(space.n)
+    kind = np.dtype(space.dtype).type
+    return gymnasium.spaces.Box(kind(space.low), kind(space.high), space.shape, kind)
