@@ -5,6 +5,7 @@ from jaxlab.env import Labyrinth, Params, State, Step
 from jaxlab.errors import LabyrinthFileError, PlacementError
 from jaxlab.grid import ACTION_NAMES, DOWN, LEFT, RIGHT, UP
 from jaxlab.maze import Maze, from_edges, stack, to_edges
+from jaxlab.registration import register_when_imported
 from jaxlab.render import render
 from jaxlab.text import Settings, load, save
 from jaxlab.tiles import Move, Tile
@@ -38,3 +39,5 @@ __all__ = [
     "text",
     "to_edges",
 ]
+
+register_when_imported()

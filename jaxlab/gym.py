@@ -20,6 +20,7 @@ import os
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxlab import draw, grid, registration, solve, spaces, text, tiles
@@ -91,6 +92,7 @@ class LabyrinthEnv(gymnasium.Env):
         self._set = None if mazes is None else self._checked(mazes)
         self._fixed = False  # a maze that was loaded, and stays
         self._state: State | None = None
+        self._over = False
         self._maze: Maze | None = None
         self._set_spaces()
         if self._set is not None and len(self._set) == 1:
@@ -110,6 +112,7 @@ class LabyrinthEnv(gymnasium.Env):
         if self._maze is None or not keep or (seed is not None and not self._fixed):
             self._play(self._draw(), fixed=False)
         obs, self._state = self.core.reset_to(0, self._params)
+        self._over = False
         if self._window is not None:
             self.render()
         return to_numpy(obs), self._first_info()
@@ -122,15 +125,20 @@ class LabyrinthEnv(gymnasium.Env):
             ValueError: another action.
         """
         state = self._running("step")
-        if state.terminated or state.truncated:
+        if self._over:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset() before the next step")
-        out = self.core.step(None, state, checked_action(action), self._params)
-        # One transfer for all that the host needs; the flags come back as numpy scalars.
-        obs, self._state, reward, info = jax.device_get((out.obs, out.state, out.reward, out.info))
+        obs, self._state, numbers = _step(self.core, state, checked_action(action), self._params)
+        reward, terminated, truncated, success, fell, is_optimal, distance = np.asarray(numbers).tolist()
+        self._over = bool(terminated or truncated)
         if self._window is not None:
             self.render()
-        after = self._state
-        return to_numpy(obs), float(reward), bool(after.terminated), bool(after.truncated), plain_info(info)
+        info = {
+            "success": bool(success),
+            "fell": bool(fell),
+            "is_optimal": bool(is_optimal),
+            "distance": int(distance),
+        }
+        return to_numpy(obs), reward, bool(terminated), bool(truncated), info
 
     def render(self) -> Any:
         """A picture ``uint8[S, S, 3]``, a text, or a frame in the window, as ``render_mode`` says."""
@@ -246,6 +254,7 @@ class LabyrinthEnv(gymnasium.Env):
         if int(self.maze.door) != NONE and int(state.mode) != tiles.DOOR_OPENED:
             alive[int(self.maze.door)] = False
         self._state = self.core.place(state, int(self.np_random.choice(np.flatnonzero(alive))))
+        self._over = False
         return to_numpy(self.core.observe(self._state, self._params))
 
     # -- helpers -----------------------------------------------------------------------------------
@@ -389,14 +398,18 @@ def _carve(seeds: jax.Array, shape: tuple[int, int], start_goal: str) -> Maze:
     return jax.vmap(lambda seed: generate.mazes(jax.random.key(seed), 1, shape, start_goal))(seeds)
 
 
-def plain_info(info: dict[str, Any]) -> dict[str, Any]:
-    """``info`` with Python's own numbers."""
-    return {name: value.item() for name, value in info.items()}
+@functools.partial(jax.jit, static_argnums=0)
+def _step(env: Labyrinth, state: State, action: int, params: Params) -> tuple[Any, State, jax.Array]:
+    """One step, with all that the host reads besides the observation in one array: one transfer."""
+    out = env.step(None, state, action, params)
+    info = out.info
+    numbers = (out.reward, out.terminated, out.truncated, info["success"], info["fell"], info["is_optimal"])
+    return out.obs, out.state, jnp.stack([jnp.float32(x) for x in (*numbers, info["distance"])])
 
 
 def to_numpy(obs: Any) -> Any:
     """An observation as numpy arrays that may be written to."""
-    return jax.tree.map(np.array, obs)
+    return np.array(obs) if isinstance(obs, jax.Array) else {name: np.array(value) for name, value in obs.items()}
 
 
 def to_gymnasium(space: spaces.Space) -> gymnasium.Space:
