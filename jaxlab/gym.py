@@ -58,7 +58,8 @@ class LabyrinthEnv(gymnasium.Env):
     Args:
         shape: (rows, columns).
         occlusion, key_and_door, icy_floor: the settings; they combine.
-        render_mode: ``"rgb_array"``, ``"ansi"``, ``"human"`` (a pygame window) or None.
+        render_mode: ``"rgb_array"``, ``"ansi"``, ``"human"`` (a pygame window; text
+            in the terminal without pygame or display) or None.
         observation: ``"vector"``, ``"grid"`` or ``"pixels"``. By default the render mode decides,
             as in the paper: pixels with ``"rgb_array"``, the vector otherwise.
         pixels: side of pictures, observed or rendered.
@@ -113,9 +114,7 @@ class LabyrinthEnv(gymnasium.Env):
             self._play(self._draw(), fixed=False)
         obs, self._state = self.core.reset_to(0, self._params)
         self._over = False
-        if self._window is not None:
-            self.render()
-        return to_numpy(obs), self._first_info()
+        return self._seen(obs), self._first_info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one action: ``0..3``, up, right, down, left.
@@ -130,15 +129,13 @@ class LabyrinthEnv(gymnasium.Env):
         obs, self._state, numbers = _step(self.core, state, checked_action(action), self._params)
         reward, terminated, truncated, success, fell, is_optimal, distance = np.asarray(numbers).tolist()
         self._over = bool(terminated or truncated)
-        if self._window is not None:
-            self.render()
         info = {
             "success": bool(success),
             "fell": bool(fell),
             "is_optimal": bool(is_optimal),
             "distance": int(distance),
         }
-        return to_numpy(obs), reward, bool(terminated), bool(truncated), info
+        return self._seen(obs), reward, bool(terminated), bool(truncated), info
 
     def render(self) -> Any:
         """A picture ``uint8[S, S, 3]``, a text, or a frame in the window, as ``render_mode`` says."""
@@ -148,15 +145,10 @@ class LabyrinthEnv(gymnasium.Env):
         state = self._running("render")
         if self.render_mode == "ansi":
             return self._text(state)
-        picture = np.array(
-            render(
-                self._maze_now, state.cell, self.core.pixels,
-                occlusion=self.core.occlusion, mode=state.mode, own=self.core.tiles,
-            )
-        )  # fmt: skip
+        picture = self._picture(state)
         if self._window is None:
             return picture
-        self._window.show(picture)
+        self._window.show(picture, self._text(state))
         return None
 
     def close(self) -> None:
@@ -255,7 +247,7 @@ class LabyrinthEnv(gymnasium.Env):
             alive[int(self.maze.door)] = False
         self._state = self.core.place(state, int(self.np_random.choice(np.flatnonzero(alive))))
         self._over = False
-        return to_numpy(self.core.observe(self._state, self._params))
+        return self._seen(self.core.observe(self._state, self._params))
 
     # -- helpers -----------------------------------------------------------------------------------
 
@@ -304,6 +296,21 @@ class LabyrinthEnv(gymnasium.Env):
             state = self.core.step(None, state, action, self._params).state
             cells.append(int(state.cell))
         return cells
+
+    def _seen(self, obs: Any) -> Any:
+        """The observation as numpy arrays; the window shows what happened."""
+        self._last = to_numpy(obs)
+        if self._window is not None:
+            self.render()
+        return self._last
+
+    def _picture(self, state: State) -> np.ndarray:
+        if self.core.observation == "pixels":
+            return self._last.copy()
+        core = self.core
+        return np.array(
+            render(self._maze_now, state.cell, core.pixels, occlusion=core.occlusion, mode=state.mode, own=core.tiles)
+        )
 
     def _text(self, state: State) -> str:
         letters = marks(self._maze_now)
@@ -381,12 +388,13 @@ def maze_seed(random: np.random.Generator) -> int:
 
 def draw_mazes(env: Labyrinth, seeds: np.ndarray, start_goal: str) -> Maze:
     """One generated maze for each seed, with what the environment's settings need."""
-    from jaxlab import generate
+    from jaxlab.generate.unique import unique
 
     settings = Settings(env.key_and_door, env.icy_floor)
     if env.key_and_door or env.icy_floor:
-        drawn = (generate.unique(int(seed), 1, env.shape, settings=settings, start_goal=start_goal) for seed in seeds)
-        return concatenate(one.mazes for one in drawn)
+        return concatenate(
+            unique(int(seed), 1, env.shape, settings=settings, start_goal=start_goal).mazes for seed in seeds
+        )
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], _carve(seeds, env.shape, start_goal))
 
 

@@ -58,9 +58,17 @@ def test_the_papers_listing_as_printed(tmp_path):
     assert jaxlab.to_edges(environment.maze) == before
 
 
-@pytest.mark.parametrize("observation", ["vector", "grid", "pixels"])
-@pytest.mark.parametrize(("occlusion", "key_and_door", "icy_floor"), SETTINGS)
-def test_check_env_is_clean(occlusion, key_and_door, icy_floor, observation):
+OBSERVATIONS = ["vector", "grid", "pixels"]
+# All 24 run in the slow suite; without it, each combination of settings with one of the observations.
+CHECKED = [
+    pytest.param(*settings, observation, marks=() if (i + j) % 3 == 0 else pytest.mark.slow)
+    for i, settings in enumerate(SETTINGS)
+    for j, observation in enumerate(OBSERVATIONS)
+]
+
+
+@pytest.mark.parametrize(("occlusion", "key_and_door", "icy_floor", "observation"), CHECKED)
+def test_check_env_is_clean(monkeypatch, occlusion, key_and_door, icy_floor, observation):
     env = gymnasium.make(
         "Labyrinth-v0",
         shape=(5, 5),
@@ -73,6 +81,7 @@ def test_check_env_is_clean(occlusion, key_and_door, icy_floor, observation):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
         check_env(env, skip_close_check=True)
     assert env.core.num_modes == (3 if key_and_door else 1)
 
@@ -174,15 +183,15 @@ def test_complaint_20_pictures_need_no_display_and_no_pygame():
         env = gymnasium.make("Labyrinth-v0", shape=(3, 3), render_mode="rgb_array", pixels=32)
         env.reset(seed=0)
         print(env.render().shape)
-        try:
-            gymnasium.make("Labyrinth-v0", render_mode="human")
-        except ImportError as error:
-            print(error)
+        env = gymnasium.make("Labyrinth-v0", shape=(3, 3), render_mode="human", pixels=32)
+        env.reset(seed=0)
+        env.step(0)
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True, env={"HOME": "/"}
     )
-    assert "(32, 32, 3)" in done.stdout and "jaxlab[human]" in done.stdout
+    assert "(32, 32, 3)" in done.stdout and done.stdout.count("-" * 13) == 4  # two drawings, two frames each
+    assert done.stderr.count("jaxlab[human]") == 1
 
 
 def test_without_gymnasium_the_rest_works_and_the_error_names_the_extra():
@@ -305,8 +314,9 @@ def test_human_rendering_opens_a_window(monkeypatch):
     env = make(mazes=loop(), render_mode="human", pixels=32)
     env.reset()
     env.step(0)
-    assert env.render() is None
+    assert env.render() is None and env._window._screen is not None
     env.close()
+    assert env._window._screen is None
 
 
 def test_loading_and_resetting_never_recompile():
