@@ -23,7 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxlab import draw, grid, registration, solve, spaces, text, tiles
+from jaxlab import draw, generate, grid, registration, solve, spaces, text, tiles
 from jaxlab.env import Labyrinth, Params, State
 from jaxlab.errors import choose, needs_extra
 from jaxlab.maze import NONE, Maze, concatenate, marks
@@ -177,7 +177,9 @@ class LabyrinthEnv(gymnasium.Env):
         """
         maze = self._maze_now
         if choose("mode", mode, SOLVE_MODES) == "all":
-            return solve.paths(maze).as_lists()
+            found = solve.paths(maze)
+            assert isinstance(found, solve.Paths)
+            return found.as_lists()
         return [self._shortest()]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -195,7 +197,7 @@ class LabyrinthEnv(gymnasium.Env):
         chosen = settings or self.settings
         self.core = dataclasses.replace(
             self.core,
-            shape=tuple(maze.shape),
+            shape=maze.shape,
             key_and_door=chosen.key_and_lock,
             icy_floor=chosen.icy_floor,
             occlusion=chosen.occlusion,
@@ -213,9 +215,7 @@ class LabyrinthEnv(gymnasium.Env):
         Raises:
             PlacementError: no cell qualifies.
         """
-        from jaxlab.generate import place
-
-        self._play(place.new_start(self._maze_now, maze_seed(self.np_random)), fixed=self._fixed)
+        self._play(generate.new_start(self._maze_now, maze_seed(self.np_random)), fixed=self._fixed)
         return int(self.maze.start)
 
     def change_start_and_goal(self) -> tuple[int, int]:
@@ -229,9 +229,7 @@ class LabyrinthEnv(gymnasium.Env):
         Raises:
             PlacementError: no pair of cells qualifies.
         """
-        from jaxlab.generate import place
-
-        moved = place.new_start_and_goal(self._maze_now, self.settings, maze_seed(self.np_random))
+        moved = generate.new_start_and_goal(self._maze_now, self.settings, maze_seed(self.np_random))
         self._play(moved, fixed=self._fixed)
         return int(moved.start), int(moved.goal)
 
@@ -388,12 +386,10 @@ def maze_seed(random: np.random.Generator) -> int:
 
 def draw_mazes(env: Labyrinth, seeds: np.ndarray, start_goal: str) -> Maze:
     """One generated maze for each seed, with what the environment's settings need."""
-    from jaxlab.generate.unique import unique
-
     settings = Settings(env.key_and_door, env.icy_floor)
     if env.key_and_door or env.icy_floor:
         return concatenate(
-            unique(int(seed), 1, env.shape, settings=settings, start_goal=start_goal).mazes for seed in seeds
+            generate.unique(int(seed), 1, env.shape, settings=settings, start_goal=start_goal).mazes for seed in seeds
         )
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], _carve(seeds, env.shape, start_goal))
 
@@ -401,8 +397,6 @@ def draw_mazes(env: Labyrinth, seeds: np.ndarray, start_goal: str) -> Maze:
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def _carve(seeds: jax.Array, shape: tuple[int, int], start_goal: str) -> Maze:
     """A maze for each seed, the same whether it is drawn alone or among others."""
-    from jaxlab import generate
-
     return jax.vmap(lambda seed: generate.mazes(jax.random.key(seed), 1, shape, start_goal))(seeds)
 
 

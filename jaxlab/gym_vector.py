@@ -91,7 +91,7 @@ class LabyrinthVectorEnv(gymnasium.vector.VectorEnv):
         keep = keeps_maze(options)
         seeds = self._seeds(seed)
         redraw = np.zeros(self.num_envs, bool)
-        for i in np.flatnonzero(mask):
+        for i in np.flatnonzero(mask).tolist():
             if seeds[i] is not None or self._randoms[i] is None:
                 self._randoms[i] = seeding.np_random(seeds[i])[0]
             redraw[i] = not keep or self._params is None or (seeds[i] is not None and not self._stays)
@@ -182,7 +182,9 @@ class LabyrinthVectorEnv(gymnasium.vector.VectorEnv):
     def _checked(self, actions: Any) -> np.ndarray:
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
-            raise ValueError(f"actions must be integers of shape {(self.num_envs,)}, got {actions.dtype}{actions.shape}")
+            raise ValueError(
+                f"actions must be integers of shape {(self.num_envs,)}, got {actions.dtype}{actions.shape}"
+            )
         if actions.min() < 0 or actions.max() >= grid.NUM_ACTIONS:
             raise ValueError(f"actions must be 0 up, 1 right, 2 down or 3 left, got {actions}")
         return actions.astype(np.int32)

@@ -39,7 +39,7 @@ def register() -> None:
 
 def register_when_imported() -> None:
     """Register now if Gymnasium is there already, or as soon as it has been imported."""
-    if "gymnasium" in sys.modules:
+    if sys.modules.get("gymnasium") is not None:
         register()
     elif not any(isinstance(finder, _Gymnasium) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Gymnasium())

@@ -131,7 +131,9 @@ def test_statistics_of_the_released_reward():
     params = env.params(maze)
     counted = wrappers.EpisodeStatistics(env)
     fallen = walk(counted, params, [UP, RIGHT, UP])
-    assert [float(o.info["episode_return"]) for o in fallen] == pytest.approx([-0.1 / 9, -100 - 0.1 / 9, -100 - 0.1 / 9])
+    assert [float(o.info["episode_return"]) for o in fallen] == pytest.approx(
+        [-0.1 / 9, -100 - 0.1 / 9, -100 - 0.1 / 9]
+    )
     home = walk(counted, params, [UP, UP, RIGHT, RIGHT])
     assert float(home[-1].info["episode_return"]) == pytest.approx(1 - 0.3 / 9)
     assert sum(float(o.reward) for o in home) == pytest.approx(float(home[-1].info["episode_return"]), abs=1e-6)
