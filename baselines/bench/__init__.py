@@ -1,0 +1,1 @@
+"""The parts of the benchmark: the grid of runs, intervals, and tables beside the paper's."""
