@@ -195,7 +195,11 @@ def describe(found: Mapping[str, Mapping[str, Any]]) -> str:
     for split, one in found.items():
         failed = sum(one["ends"].values())
         lines.append(f"{split}: {failed} of {one['episodes']} episodes failed")
-        for name, title in (("distance", "distance to goal"), ("open_sides", "open sides"), ("path", "demonstrated path")):
+        for name, title in (
+            ("distance", "distance to goal"),
+            ("open_sides", "open sides"),
+            ("path", "demonstrated path"),
+        ):
             rows = ", ".join(f"{group}: {100 * rate.optimal:.0f} %" for group, rate in one[name].items())
             lines.append(f"  optimal action by {title}: {rows}")
         if failed:

@@ -272,16 +272,27 @@ def table(
     report = Report()
     for name, mazes in splits.items():
         seen = tables.make(env, env.params(mazes), observation, render)
-        answers = np.concatenate(
-            [_answers(policy, seen, low, min(low + batch, seen.num_states)) for low in range(0, seen.num_states, batch)]
-        )
-        shape = _state_shape(seen)
-        if answers.ndim == 2:
-            report.add("sampled, within 4 L", name, score_sampled(seen.env, seen.params, answers.reshape(*shape, 4)))
-            answers = answers.argmax(-1)
-        report.add("argmax", name, score(seen.env, seen.params, answers.reshape(shape)))
+        given = answers(policy, seen, batch)
+        if given.ndim == 4:
+            report.add("sampled, within 4 L", name, score_sampled(seen.env, seen.params, given))
+            given = given.argmax(-1)
+        report.add("argmax", name, score(seen.env, seen.params, given))
         add_references(report, name, seen.env, seen.params)
     return report
+
+
+def answers(policy: Policy, seen: Table, batch: int = _BATCH) -> np.ndarray:
+    """What any policy answers in every state of a table (host).
+
+    Returns:
+        Actions ``int[N, num_modes, H*W]``, or logits with an axis of 4 more.
+
+    Raises:
+        ValueError: an answer that is neither.
+    """
+    lows = range(0, seen.num_states, batch)
+    found = np.concatenate([_answers(policy, seen, low, min(low + batch, seen.num_states)) for low in lows])
+    return found.reshape(*_state_shape(seen), *found.shape[1:])
 
 
 def _answers(policy: Policy, seen: Table, low: int, high: int) -> np.ndarray:

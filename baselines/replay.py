@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import io
 import os
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -91,7 +92,7 @@ def read(folder: str | os.PathLike[str]) -> Replay:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no replay here; a finished run of baselines.train writes one")
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = dict(file)
         names = [str(name) for name in arrays["splits"]]
         splits = {name: Maze(**{field: arrays[f"{name}.{field}"] for field in _FIELDS}) for name in names}
@@ -102,7 +103,7 @@ def read(folder: str | os.PathLike[str]) -> Replay:
             if name.startswith("actions."):
                 _, seed, split = name.split(".", 2)
                 actions[int(seed), split] = array
-    except (OSError, KeyError, StopIteration, EOFError, ValueError) as error:
+    except (OSError, KeyError, StopIteration, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is not a replay: {error}") from None
     return Replay(env, splits, actions)
 

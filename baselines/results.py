@@ -1,11 +1,17 @@
-"""``results.json``: what a run writes, and what is checked when it is read."""
+"""``results.json``: what a run writes, and what is checked when it is read.
+
+    python -m baselines.results FILE...
+
+says of each file whether it follows the format (docs/results-format.md).
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -165,3 +171,26 @@ def _whole(value: Any) -> bool:
 def _number(value: Any, where: str, low: float = -1e18, high: float = 1e18) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
         raise ValueError(f"{where} must be a number from {low:g} to {high:g}, got {value!r}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check files; returns 0 when all of them follow the format."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print(__doc__)
+        return 0 if given else 2
+    faults = 0
+    for path in given:
+        try:
+            found = read(path)
+        except (ValueError, OSError) as error:
+            faults += 1
+            print(f"{path}: {error}", file=sys.stderr)
+        else:
+            splits = ", ".join(found["mazes"]["sha256"])
+            print(f"{path}: {found['method']}, {len(found['seeds'])} seeds, {splits}: follows {FORMAT}")
+    return 2 if faults else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from baselines import checkpoints, evaluate, networks, results, table
+from baselines import checkpoints, evaluate, networks, replay, results, table
 from baselines.learning import Data
 from baselines.networks import Network, Variables
 from baselines.report import Report
@@ -112,13 +112,14 @@ def run(
     for group in groups:
         for seed, state, best, seconds in runner.train(group):
             last = runner.keep(seed, state, best)
-            scores = runner.score(state, last, best, report)
+            scores = runner.score(seed, state, last, best, report)
             runs.append({"seed": seed, "train_seconds": seconds, "splits": scores})
     for split, drawn in seen.items():
         evaluate.add_references(report, split, drawn.env, drawn.params)
     out = describe(name, config, splits, seen["train"]) | {"seeds": runs}
     if plan.out is not None:
-        results.write(plan.out, out)
+        replay.write(plan.out, env, splits, runner.actions)
+        results.write(plan.out, out)  # the last file: where it is, the run is complete
     return out, report
 
 
@@ -192,10 +193,11 @@ class _Runner:
         self.network = method.network(config, data.env)
         self.total = method.num_epochs(config, data)
         self.size = min(plan.check_every or max(1, -(-self.total // CHECKS)), self.total)
+        self.actions: dict[tuple[int, str], np.ndarray] = {}
         if plan.out is not None:
             plan.out.mkdir(parents=True, exist_ok=True)
             if not plan.resume:
-                for old in (METRICS, CONFIG, results.FILE):
+                for old in (METRICS, CONFIG, replay.FILE, results.FILE):
                     (plan.out / old).unlink(missing_ok=True)
                 for folder in ("checkpoints", "policies"):
                     shutil.rmtree(plan.out / folder, ignore_errors=True)
@@ -265,7 +267,8 @@ class _Runner:
         """Forget what was noted after the checkpoint that a resumed run begins from."""
         path = self.plan.out / METRICS
         if path.exists():
-            rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            # A run that was killed while it wrote leaves the beginning of a line; it is of an epoch to be done again.
+            rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.endswith("}")]
             rows = [row for row in rows if row["seed"] not in seeds or row["epoch"] <= done]
             write_atomic(path, "".join(json.dumps(row) + "\n" for row in rows))
 
@@ -277,8 +280,8 @@ class _Runner:
                 checkpoints.save(policy_folder(self.plan.out, seed, which), self.total, variables)
         return last
 
-    def score(self, state: Any, last: Variables, best: Variables, report: Report) -> dict[str, Any]:
-        """Every figure of a trained seed on every split."""
+    def score(self, seed: int, state: Any, last: Variables, best: Variables, report: Report) -> dict[str, Any]:
+        """Every figure of a trained seed on every split; what it does is noted in ``actions``."""
         running = _policy(self.method, self.config, self.data, state, False)
         out = {}
         for split, seen in self.seen.items():
@@ -293,6 +296,7 @@ class _Runner:
                 for kind, values in logits.items()
             }
             scores["sampled"] = evaluate.score_sampled(env, params, logits["argmax"])
+            self.actions[seed, split] = np.asarray(logits["argmax"].argmax(-1))
             out[split] = scores
             for kind, row in _ROWS.items():
                 report.add(f"{self.name} {row}", split, scores[kind])

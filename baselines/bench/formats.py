@@ -47,8 +47,15 @@ def markdown(tables: Iterable[Table]) -> str:
 def grid(lines: list[list[str]]) -> str:
     """Rows of text as a Markdown table; the first row is its head."""
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    drawn = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines]
-    drawn.insert(1, "|" + "|".join((":" if i == 0 else "") + "-" * (w + 1) + (":" if i else "") for i, w in enumerate(widths)) + "|")
+    drawn = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
+    ]
+    drawn.insert(
+        1,
+        "|"
+        + "|".join((":" if i == 0 else "") + "-" * (w + 1) + (":" if i else "") for i, w in enumerate(widths))
+        + "|",
+    )
     return "\n".join(drawn) + "\n"
 
 

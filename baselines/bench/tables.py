@@ -89,7 +89,9 @@ def collect(found: Iterable[Entry]) -> list[Table]:
         ablation = [_row(entry, side) for entry in group if entry.method == "bc"]
         if side == 5 and len(ablation) > 1:
             drawn = tuple(split for split in ("train", "valid", "test") if split in splits)
-            out.append(Table("ablation", "Ablation: BC by encoder and length, 5x5", drawn, tuple(ablation), ("success",)))
+            out.append(
+                Table("ablation", "Ablation: BC by encoder and length, 5x5", drawn, tuple(ablation), ("success",))
+            )
     return out
 
 
