@@ -334,6 +334,7 @@ def _pad(side: Array, axis: int, *, after: bool) -> Array:
 def _interleave(even: Array, odd: Array) -> Array:
     """Alternate the columns of two arrays along the last axis, beginning and ending with ``even``."""
     xp = _namespace(even)
+    # The length is spelt out: -1 can't be inferred where there are no rows (a 1xN maze).
     pairs = xp.stack([even[..., :-1], odd], -1).reshape(*even.shape[:-1], 2 * odd.shape[-1])
     return xp.concatenate([pairs, even[..., -1:]], -1)
 

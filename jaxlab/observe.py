@@ -90,7 +90,7 @@ def _hide(fine: jax.Array, cells: jax.Array, seen: Scene) -> tuple[jax.Array, ja
     wall = jnp.uint8(WALL_VALUE)
     fine = fine.at[::2, 1::2].set(jnp.where(hidden[:, :-1] & hidden[:, 1:], wall, fine[::2, 1::2]))
     fine = fine.at[1::2, ::2].set(jnp.where(hidden[:-1] & hidden[1:], wall, fine[1::2, ::2]))
-    index = jnp.arange(hidden.size).reshape(hidden.shape)
+    index = jnp.arange(hidden.size, dtype=jnp.int32).reshape(hidden.shape)
     ends = (index == seen.start) | (index == seen.goal)
     return fine, jnp.where(ends, jnp.uint8(0), jnp.where(hidden, wall, cells))
 
@@ -117,7 +117,7 @@ def one_hot_grid(env: Choices, seen: Scene) -> Any:
     """
     shape = env.shape
     visible = jnp.ones(shape, bool) if seen.visible is None else seen.visible
-    index = jnp.arange(shape[0] * shape[1]).reshape(shape)
+    index = jnp.arange(shape[0] * shape[1], dtype=jnp.int32).reshape(shape)
     nothing = jnp.zeros(shape, bool)
 
     def here(cell):

@@ -63,6 +63,9 @@ def make(active: tuple[tiles.Tile, ...], maze: Maze, cell: jax.Array, mode: jax.
     return Scene(maze.walls, cell, maze.start, maze.goal, key, door, ice, visible, tuple(own))
 
 
+_DIRECTIONS = np.stack(np.divmod(np.arange(9, dtype=np.int32), 3)) - np.int32(1)
+
+
 def visible_cells(walls: jax.Array, cell: jax.Array) -> jax.Array:
     """Which cells the agent sees: ``bool[H, W]``.
 
@@ -73,8 +76,8 @@ def visible_cells(walls: jax.Array, cell: jax.Array) -> jax.Array:
     height, width = walls.shape
     row, col = cell // width, cell % width
     # Nine directions, with standing still in the middle; along each, the steps 0, 1, 2, ...
-    row_step, col_step = (jnp.asarray(steps)[:, None] for steps in np.divmod(np.arange(9), 3) - np.ones((2, 1), int))
-    steps = jnp.arange(max(height, width))
+    row_step, col_step = jnp.asarray(_DIRECTIONS)[:, :, None]
+    steps = jnp.arange(max(height, width), dtype=jnp.int32)
     r, c = row + row_step * steps, col + col_step * steps
 
     def is_open(r, c, action):
@@ -87,7 +90,8 @@ def visible_cells(walls: jax.Array, cell: jax.Array) -> jax.Array:
     blocked = jnp.cumsum(~(sideways & lengthways), axis=1)
     clear = jnp.pad(blocked == 0, ((0, 0), (1, 0)), constant_values=True)  # [direction, distance]
 
-    rows_off, cols_off = jnp.arange(height)[:, None] - row, jnp.arange(width) - col
+    rows_off = jnp.arange(height, dtype=jnp.int32)[:, None] - row
+    cols_off = jnp.arange(width, dtype=jnp.int32) - col
     in_line = (rows_off == 0) | (cols_off == 0) | (jnp.abs(rows_off) == jnp.abs(cols_off))
     direction = 3 * (jnp.sign(rows_off) + 1) + jnp.sign(cols_off) + 1
     return in_line & clear[direction, jnp.maximum(jnp.abs(rows_off), jnp.abs(cols_off))]
