@@ -19,15 +19,15 @@ MoveRule = Callable[[Maze, jax.Array, jax.Array, jax.Array, jax.Array], Move]
 
 
 class Rules(Protocol):
-    """What the solver needs of an environment. It is hashable and equal by value, so that two equal
-    ones share a compilation; a bound method such as ``rule`` is not."""
+    """What the solver needs of an environment."""
 
     @property
     def num_modes(self) -> int:
         """How many memories a state can have."""
 
-    def rule(self, mazes: Maze, index: jax.Array, cell: jax.Array, mode: jax.Array, action: jax.Array) -> Move:
-        """A `MoveRule`."""
+    @property
+    def rule(self) -> MoveRule:
+        """Equal by value, so that environments with the same rules share a compilation."""
 
 
 UNREACHABLE = -1
@@ -97,25 +97,24 @@ def solve(rule: MoveRule, mazes: Maze, num_modes: int) -> Solutions:
 _CHUNK_STATES = 2**20
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _solve_chunk(env, mazes):
-    return solve(env.rule, mazes, env.num_modes)
+@functools.partial(jax.jit, static_argnums=(0, 2))
+def _solve_chunk(rule, mazes, num_modes):
+    return solve(rule, mazes, num_modes)
 
 
 def solve_many(env: Rules, mazes: Maze) -> Solutions:
     """`solve` for any number of mazes at bounded memory (host).
 
-    Large sets go through in chunks of one size, so they
-    share a compilation.
+    Large sets go through in chunks of one size, so they share a compilation.
     """
     per_maze = env.num_modes * mazes.shape[0] * mazes.shape[1]
     chunk = max(1, _CHUNK_STATES // per_maze)
     if len(mazes) <= chunk:
-        return _solve_chunk(env, mazes)
+        return _solve_chunk(env.rule, mazes, env.num_modes)
     parts = []
     for low in range(0, len(mazes), chunk):
         # The last chunk overlaps the one before it, and gives only what is new.
         begin = min(low, len(mazes) - chunk)
-        part = _solve_chunk(env, mazes[begin : begin + chunk])
+        part = _solve_chunk(env.rule, mazes[begin : begin + chunk], env.num_modes)
         parts.append(jax.tree.map(lambda leaf, skip=low - begin: leaf[skip:], part))
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
