@@ -80,8 +80,8 @@ def render(
         cell: ``int32``, the agent's cell.
         size: side of the picture in pixels (static).
         occlusion: black out what the agent does not see (static).
-        mode: 0 key not taken, 1 key held and door shut, 2 door opened; with own tiles mixed
-            radix, as in the environment.
+        mode: 0 key not taken, 1 key held and door shut, 2 door opened; the memory of own tiles
+            counts in units of 3 on top of it, with or without a key.
         own: own tiles to draw (static).
 
     >>> from jaxlab import from_edges

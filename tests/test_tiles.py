@@ -1,0 +1,193 @@
+"""Tiles of one's own: the examples of docs/tiles.md, run, solved, drawn, and checked for what they do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxlab
+from jaxlab import DOWN, LEFT, RIGHT, UP
+
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "tiles.md").read_text()
+DOCS: dict = {}
+for block in re.findall(r"```python\n(.*?)```", PAGE, re.S):
+    exec(compile(block, "docs/tiles.md", "exec"), DOCS)
+
+LINE = [(0, 1), (1, 2), (2, 3)]
+
+
+def build(tile: jaxlab.Tile, edges, shape, start, goal, cells, **choices):
+    """An environment with one own tile on some cells, and its params."""
+    layer = np.zeros(shape, bool)
+    layer.ravel()[list(cells)] = True
+    maze = jaxlab.from_edges(edges, shape, start, goal).replace(tiles={tile.name: layer})
+    env = jaxlab.Labyrinth(shape, tiles=(tile,), **choices)
+    return env, env.params(maze)
+
+
+def walk(env, params, actions):
+    _, state = env.reset_to(0, params)
+    steps = []
+    for action in actions:
+        steps.append(env.step(None, state, action, params))
+        state = steps[-1].state
+    return steps
+
+
+def brute_force(env, params) -> dict:
+    """Least cost to the goal of every (mode, cell), by relaxing what `move` says, in a dictionary."""
+    goal = int(params.mazes.goal[0])
+    _, state = env.reset_to(0, params)
+    moves, move_of = {}, jax.jit(env.move)
+    for mode in range(env.num_modes):
+        for cell in range(env.num_cells):
+            for action in range(4):
+                there = state.replace(cell=jnp.int32(cell), mode=jnp.int32(mode))
+                moves[mode, cell, action] = jax.tree.map(int, move_of(there, action, params))
+    far = 10**6
+    best = {(mode, cell): 0 if cell == goal else far for mode, cell, _ in moves}
+    for _ in range(len(best)):
+        for (mode, cell, _), move in moves.items():
+            if cell != goal and not move.fell:
+                best[mode, cell] = min(best[mode, cell], move.cost + best[move.mode, move.cell])
+    return {state: -1 if cost >= far else cost for state, cost in best.items()}
+
+
+def assert_solved(env, params):
+    """Table, brute force and play agree; an optimal play returns 1."""
+    distance = np.asarray(jaxlab.solve.optimal(env, params).distance[0])
+    for (mode, cell), cost in brute_force(env, params).items():
+        assert distance[mode, cell] == cost, (mode, cell)
+    _, state = env.reset_to(0, params)
+    rewards = []
+    while not bool(state.ended):
+        bits = int(params.optimal[0, int(state.mode), int(state.cell)])
+        out = env.step(None, state, (bits & -bits).bit_length() - 1, params)
+        assert bool(out.info["is_optimal"])
+        rewards.append(float(out.reward))
+        state = out.state
+    assert int(state.t) == int(params.shortest[0]) and sum(rewards) == pytest.approx(1, abs=1e-5)
+
+
+def assert_drawn(env, params, color):
+    picture = np.asarray(
+        jaxlab.Labyrinth(env.shape, "pixels", tiles=env.tiles).observe(env.reset_to(0, params)[1], params)
+    )
+    assert (picture == np.array(color, np.uint8)).all(-1).any()
+
+
+def test_mud_costs_five():
+    # Two ways from 0 to 3 on a ring: through the mud 1, or round by 4, 5, 6, 7.
+    ring = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 5), (5, 6), (6, 7), (3, 7)]
+    env, params = build(DOCS["MUD"], ring, (2, 4), 0, 3, [1])
+    assert int(params.shortest[0]) == 5, "going round (5) beats wading (7)"
+    steps = walk(env, params, [RIGHT, RIGHT, RIGHT])
+    assert [int(step.state.t) for step in steps] == [5, 6, 7]
+    u = 0.1 / 8
+    assert [float(step.reward) for step in steps] == pytest.approx([-5 * u, -u, 1 + (5 - 1) * u])
+    assert_solved(env, params)
+    assert_drawn(env, params, DOCS["MUD"].color)
+    # In a corridor there is no other way: then wading is optimal and returns 1.
+    env, params = build(DOCS["MUD"], LINE, (1, 4), 0, 3, [1, 3])
+    assert int(params.shortest[0]) == 11
+    assert_solved(env, params)
+
+
+def test_mud_at_the_time_limit_counts_no_further_than_the_limit():
+    env, _ = build(DOCS["MUD"], LINE, (1, 4), 0, 3, [1])
+    params = env.params(build(DOCS["MUD"], LINE, (1, 4), 0, 3, [1])[1].mazes, max_steps=3)
+    out = walk(env, params, [RIGHT])[0]
+    assert bool(out.truncated) and int(out.state.t) == 3 and float(out.reward) == pytest.approx(-3 * 0.1 / 4)
+
+
+def test_a_teleporter_carries_to_its_twin():
+    env, params = build(DOCS["TELEPORTER"], [(0, 1), (2, 3)], (1, 4), 0, 3, [1, 2])
+    steps = walk(env, params, [RIGHT, LEFT, RIGHT])
+    assert [int(step.state.cell) for step in steps] == [2, 2, 3], "off at 1, out at 2; a bump does not carry back"
+    assert int(params.shortest[0]) == 2
+    assert_solved(env, params)
+    assert_drawn(env, params, DOCS["TELEPORTER"].color)
+
+
+def test_a_one_way_cell_is_left_in_one_direction_only():
+    env, params = build(DOCS["ONE_WAY"], LINE, (1, 4), 0, 3, [1])
+    assert [int(step.state.cell) for step in walk(env, params, [RIGHT, LEFT, RIGHT])] == [1, 1, 2]
+    assert_drawn(env, params, DOCS["ONE_WAY"].color)
+    env, params = build(DOCS["ONE_WAY"], LINE, (1, 4), 3, 0, [1])
+    assert int(params.shortest[0]) == -1 and int(params.distance[0, 0, 2]) == -1
+    assert int(params.distance[0, 0, 0]) == 0
+    env, params = build(DOCS["ONE_WAY"], LINE, (1, 4), 1, 3, [1])
+    assert_solved(env, params)
+
+
+def test_a_switch_opens_a_wall_for_good():
+    shape = (1, 5)
+    gate, lever = np.zeros(shape, bool), np.zeros(shape, bool)
+    gate[0, 3] = lever[0, 0] = True
+    maze = jaxlab.from_edges([(0, 1), (1, 2), (3, 4)], shape, start=2, goal=4)
+    maze = maze.replace(tiles={"switch": lever, "gate": gate})
+    env = jaxlab.Labyrinth(shape, tiles=(DOCS["SWITCH"],))
+    params = env.params(maze)
+    assert env.num_modes == 2 and int(params.shortest[0]) == 6
+    steps = walk(env, params, [RIGHT, LEFT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT])
+    assert [int(step.state.cell) for step in steps] == [2, 1, 0, 1, 2, 3, 4]
+    assert [int(step.state.mode) for step in steps] == [0, 0, 1, 1, 1, 1, 1]
+    assert_solved(env, params)
+    off, on = (
+        np.asarray(jaxlab.render(maze, 2, 64, mode=mode, own=env.tiles)) for mode in (0, 3)
+    )  # fmt: skip
+    assert (off != on).any(), "the switch shows its state"
+    assert env.observation_space.shape == steps[0].obs.shape == (3 + 1 + 9,)
+    assert steps[1].obs[3] == 0 and steps[2].obs[3] == 1, "the vector says what is remembered"
+
+
+def _swap(entering, before, move):
+    """On such a cell, up and right change places."""
+    swapped = jnp.array([RIGHT, UP, DOWN, LEFT])[before.action]
+    return move.replace(cell=jnp.where(before.leaving, before.walk(before.cell, swapped), move.cell))
+
+
+def test_a_tile_that_swaps_two_actions_is_solved_with_no_change_to_the_solver():
+    square = [(0, 1), (1, 3), (2, 3)]
+    env, params = build(jaxlab.Tile("swap", _swap), square, (2, 2), 0, 3, [0, 1])
+    assert np.asarray(params.optimal[0, 0]).tolist() == [1 << UP, 1 << RIGHT, 1 << RIGHT, 0]
+    assert [int(step.state.cell) for step in walk(env, params, [RIGHT, UP, RIGHT])] == [0, 1, 3]
+    assert_solved(env, params)
+
+
+def test_own_tiles_combine_with_key_door_and_ice():
+    shape = (3, 3)
+    tiles = (DOCS["MUD"], DOCS["SWITCH"])
+    mud, lever, gate = (np.zeros(shape, bool) for _ in range(3))
+    mud[0, 1] = lever[1, 0] = gate[2, 1] = True
+    edges = jaxlab.grid.edges(shape).tolist()
+    maze = jaxlab.from_edges(edges, shape, start=0, goal=8, key=6, door=5, ice=[4])
+    env = jaxlab.Labyrinth(shape, tiles=tiles, key_and_door=True, icy_floor=True)
+    params = env.params(maze.replace(tiles={"mud": mud, "switch": lever, "gate": gate}))
+    assert env.num_modes == 3 * 2
+    assert_solved(env, params)
+
+
+def test_tiles_say_what_is_wrong_with_them():
+    with pytest.raises(ValueError, match="non-empty string"):
+        jaxlab.Tile("", _swap)
+    with pytest.raises(ValueError, match="must be a function"):
+        jaxlab.Tile("mud", 5)
+    with pytest.raises(ValueError, match="modes"):
+        jaxlab.Tile("mud", _swap, modes=0)
+    with pytest.raises(ValueError, match="color"):
+        jaxlab.Tile("mud", _swap, color=(1, 2, 300))
+    with pytest.raises(ValueError, match="color"):
+        jaxlab.Tile("mud", _swap, modes=2, color=((1, 2, 3),))
+    with pytest.raises(ValueError, match="share a name"):
+        jaxlab.Labyrinth((2, 2), tiles=(jaxlab.Tile("mud", _swap), jaxlab.Tile("mud", _swap)))
+    with pytest.raises(ValueError, match="at most 64"):
+        jaxlab.Labyrinth((2, 2), tiles=(jaxlab.Tile("a", _swap, modes=65),))
+    with pytest.raises(ValueError, match=r"no layer for the tiles \['mud'\]"):
+        env = jaxlab.Labyrinth((1, 2), tiles=(jaxlab.Tile("mud", _swap),))
+        env.params(jaxlab.from_edges([(0, 1)], (1, 2), 0, 1))
