@@ -250,3 +250,55 @@ def test_what_the_language_cannot_say_is_refused():
         text.format(maze.replace(walls=np.zeros((2, 3), np.uint8)))
     with pytest.raises(TypeError, match=r"jaxlab\.Maze"):
         text.format("maze")
+
+
+# -- tiles that a file turns on and does not draw --------------------------------------------------
+
+BRANCHES = """\
+key_and_lock: True
+
+labyrinth:
+-----------------
+|               |
+|   + - + - +   |
+| S           E |
+|   + - + - +   |
+|               |
+-----------------
+end"""
+STUB = """\
+key_and_lock: True
+
+labyrinth:
+-----------------
+|   |       |   |
+|   + - + - + - |
+| S           E |
+-----------------
+end"""
+
+
+def test_a_missing_key_and_door_are_placed_from_the_seed():
+    maze, settings = text.parse(STUB, seed=1)
+    assert settings.key_and_lock and int(maze.key) == 4 and int(maze.door) == 2
+    assert equal(maze, text.parse(STUB, seed=1)[0])
+
+
+def test_a_given_key_is_kept():
+    given = STUB.replace("|   |       |   |", "| K |       |   |")
+    maze, _ = text.parse(given, seed=3)
+    assert int(maze.key) == 4 and int(maze.door) == 2
+
+
+def test_missing_ice_is_placed_on_one_route_and_what_is_drawn_stays():
+    icy = BRANCHES.replace("key_and_lock", "icy_floor")
+    layouts = {text.parse(icy, seed=seed)[0].ice.tobytes() for seed in range(20)}
+    assert len(layouts) == 3, "one layout for each of the three routes"
+    assert np.flatnonzero(text.parse(icy.replace("| S  ", "| S I").replace("I  ", "  I"))[0].ice).tolist() == [5]
+
+
+def test_no_place_for_a_tile_is_an_error_of_its_own():
+    with pytest.raises(jaxlab.PlacementError, match="door"):
+        text.parse(BRANCHES)
+    with pytest.raises(jaxlab.PlacementError, match="only one route"):
+        text.parse(STUB.replace("key_and_lock", "icy_floor"))
