@@ -103,6 +103,7 @@ def make(
     start_goal: str | tuple[int, int] = "biased",
     min_distance: int | None = None,
     unique_up_to: str | None = None,
+    variants: bool = True,
     progress: Progress | None = None,
 ) -> Splits:
     """Draw disjoint splits: no structure is in two of them, or twice in one (host).
@@ -117,6 +118,7 @@ def make(
         key_and_door, icy_floor, occlusion: the settings.
         start_goal, min_distance: as in `jaxlab.generate.mazes`.
         unique_up_to: ``"symmetry"`` also keeps mirror images and rotations out of the other splits.
+        variants: also draw ``s0``, ``s0_g`` and the moved tiles (a fraction of a millisecond each).
         progress: called with (mazes found, mazes wanted).
 
     Raises:
@@ -147,6 +149,8 @@ def make(
     drawn = drawn[Dice(seed, _DIVIDE).order(total)]
     bounds = np.cumsum([0, *sizes.values()])
     parts = {name: drawn[low:high] for name, low, high in zip(DRAWN, bounds, bounds[1:], strict=False) if high > low}
+    if not variants:
+        return Splits(parts, settings, seed)
     return _with_variants(parts, settings, seed, recorded_seed=seed)
 
 
@@ -281,20 +285,20 @@ def unpack(name: str | None, arrays: Mapping[str, np.ndarray]) -> Splits:
 
 def _with_variants(parts: dict[str, Maze], settings: Settings, seed: int, recorded_seed: int | None) -> Splits:
     """Add s0, s0_g and the moved tiles; say what has to be left out."""
-    variants: dict[str, Any] = {
+    rules: dict[str, Any] = {
         "s0": lambda one, i: place.new_start(one, Dice(seed, _S0, i)),
         "s0_g": lambda one, i: place.new_start_and_goal(one, settings, Dice(seed, _S0_G, i)),
     }
     if settings.key_and_lock:
-        variants["key_moved"] = lambda one, i: vary.key_moved(one, Dice(seed, _KEY, i))
+        rules["key_moved"] = lambda one, i: vary.key_moved(one, Dice(seed, _KEY, i))
     if settings.icy_floor:
-        variants["ice_moved"] = lambda one, i: vary.ice_moved(one, Dice(seed, _ICE, i))
+        rules["ice_moved"] = lambda one, i: vary.ice_moved(one, Dice(seed, _ICE, i))
     notes, parts = [], dict(parts)
-    for name, variant in variants.items():
+    for name, rule in rules.items():
         found, reason = [], ""
         for i, one in enumerate(parts["train"]):
             try:
-                found.append(variant(one, i))
+                found.append(rule(one, i))
             except PlacementError as error:
                 reason = str(error)
         lacking = len(parts["train"]) - len(found)

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -49,8 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = command.parse_args(argv)
     begin = time.perf_counter()
     try:
-        with progress_bar() as progress, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the notes are printed below
+        with progress_bar() as progress:
             made = splits.make(
                 (args.height, args.width),
                 args.train,
@@ -63,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 start_goal=_start_goal(args),
                 min_distance=args.min_distance,
                 unique_up_to=args.unique_up_to,
+                variants=False,
                 progress=progress,
             )
         splits.write(args.out, made)
@@ -72,8 +71,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if split in made:
             print(f"{len(made[split]):6d} mazes in {args.out / folder}")
     print(f"made from seed {args.seed} in {time.perf_counter() - begin:.1f} s")
-    for note in made.notes:
-        print(f"note: {note}")
     return 0
 
 

@@ -12,15 +12,13 @@ the maze.
 
 from __future__ import annotations
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxlab import grid
 from jaxlab.errors import choose
-from jaxlab.maze import Array, Maze, make, walls_from_open
+from jaxlab.maze import Maze, make, walls_from_open
 
 KEEP = 26 / 101
 """The released generator looks at a pair outside the tree from either end, and at each keeps it with this chance."""
@@ -29,6 +27,7 @@ _CHUNK_CELLS = 2**15
 """Cells carved at once: the state of a step stays in the cache, and XLA does not split a step over threads,
 which at these sizes costs up to six times what it gains. Several calls run side by side instead."""
 _CALL = 16  # chunks in one call
+_MAX_BATCH = 2**18
 
 
 def mazes(
@@ -106,6 +105,12 @@ def carve_range(key: jax.Array, first: int, n: int, shape: tuple[int, int], choi
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[:n], *parts)
 
 
+def batch_for(lacking: int, n: int, shape: tuple[int, int]) -> int:
+    """How many mazes to carve when ``lacking`` of ``n`` are still to be found: few sizes, each compiled once."""
+    unit = min(_CALL * _chunk(shape), max(256, 1 << (n - 1).bit_length()))
+    return unit * min(-(-lacking // unit), max(1, _MAX_BATCH // unit))
+
+
 def _chunk(shape: tuple[int, int]) -> int:
     return max(16, 1 << int(_CHUNK_CELLS / (shape[0] * shape[1])).bit_length() - 1)
 
@@ -132,20 +137,18 @@ def _carve(keys: jax.Array, shape: tuple[int, int], choice: tuple[int, int] | in
     """One maze for each key."""
     rows, cols = shape
     num_steps, num_edges = 2 * (rows * cols - 1), len(grid.edges(shape))
-    n = keys.shape[0]
+    n, num_words = keys.shape[0], num_steps + num_edges + 2
+    words = jax.vmap(lambda key: jax.random.bits(key, (num_words,), jnp.uint32), out_axes=1)(keys)
     if isinstance(choice, tuple):
         start, goal = (jnp.full(n, cell, jnp.int32) for cell in choice)
     else:
-        start, goal = jax.vmap(functools.partial(draw_start_goal, shape=shape, min_distance=choice))(
-            jax.vmap(jax.random.fold_in, (0, None))(keys, 1)
-        )
-    words = jax.vmap(lambda key: jax.random.bits(key, (num_steps + num_edges,), jnp.uint32), out_axes=1)(keys)
+        start, goal = _far_apart(words[-2], words[-1], shape, choice)
     if min(shape) == 1:
         # A corridor has one structure; only here would a goal that is never left cut cells off.
         across, along = jnp.ones((rows, cols - 1, n), bool), jnp.ones((rows - 1, cols, n), bool)
     else:
         across, along = _tree(words[:num_steps], start, goal, shape)
-        more_across, more_along = _loops(words[num_steps:], goal, shape)
+        more_across, more_along = _loops(words[num_steps : num_steps + num_edges], goal, shape)
         across, along = across | more_across, along | more_along
     walls = walls_from_open(jnp.moveaxis(across, -1, 0), jnp.moveaxis(along, -1, 0))
     return make(walls, start, goal)
@@ -232,15 +235,26 @@ def _loops(words: jax.Array, goal: jax.Array, shape: tuple[int, int]) -> tuple[j
     return keep(across, at_goal[:, 1:] | at_goal[:, :-1]), keep(along, at_goal[1:] | at_goal[:-1])
 
 
-def draw_start_goal(key: jax.Array, *, shape: tuple[int, int], min_distance: int) -> tuple[Array, Array]:
-    """A start uniform among the cells that have a goal far enough, then a goal uniform among those."""
-    far = jnp.asarray(grid.manhattan(shape) >= min_distance)
-    key_start, key_goal = jax.random.split(key)
-    start = _one_of(key_start, far.any(1))
-    return start, _one_of(key_goal, far[start])
+def _far_apart(
+    for_start: jax.Array, for_goal: jax.Array, shape: tuple[int, int], least: int
+) -> tuple[jax.Array, jax.Array]:
+    """A start uniform among the cells that have a goal far enough, then a goal uniform among those; a word for each."""
+    starts = np.flatnonzero(has_far_goal(shape, least)).astype(np.int32)
+    start = jnp.asarray(starts)[_below(for_start, jnp.uint32(len(starts)))]
+    cell = jnp.arange(shape[0] * shape[1], dtype=jnp.int32)
+    row, col = start[:, None] // shape[1], start[:, None] % shape[1]
+    far = jnp.abs(cell // shape[1] - row) + jnp.abs(cell % shape[1] - col) >= least
+    drawn = _below(for_goal, far.sum(-1).astype(jnp.uint32)).astype(jnp.int32)
+    return start, jnp.argmax(jnp.cumsum(far, -1) > drawn[:, None], -1).astype(jnp.int32)
 
 
-def _one_of(key: jax.Array, allowed: jax.Array) -> jax.Array:
-    """A uniform index among those allowed."""
-    drawn = jax.random.randint(key, (), 0, allowed.sum(), jnp.int32)
-    return jnp.argmax(jnp.cumsum(allowed) > drawn).astype(jnp.int32)
+def has_far_goal(shape: tuple[int, int], least: int) -> np.ndarray:
+    """``bool[H*W]``: which cells have another at a Manhattan distance of at least ``least``."""
+    rows, cols = shape
+    row, col = np.divmod(np.arange(rows * cols), cols)
+    return np.maximum(row, rows - 1 - row) + np.maximum(col, cols - 1 - col) >= least
+
+
+def _below(words: jax.Array, count: jax.Array) -> jax.Array:
+    """A uniform number below ``count < 2**16`` from a word: the high half of their 64-bit product."""
+    return ((words >> 16) * count + ((words & 0xFFFF) * count >> 16)) >> 16

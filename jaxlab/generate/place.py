@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jaxlab import grid
 from jaxlab.errors import PlacementError
 from jaxlab.generate import routes
+from jaxlab.generate.carve import has_far_goal
 from jaxlab.generate.dice import Dice, check_seed
 from jaxlab.maze import NONE, Maze
 from jaxlab.text import Settings
@@ -156,7 +156,7 @@ def new_start(maze: Maze, seed: int | Dice = 0) -> Maze:
         PlacementError: there is no such cell.
     """
     single(maze)
-    far = grid.manhattan(maze.shape)[int(maze.goal)] >= sum(maze.shape) // 2
+    far = _is_far(maze.shape, int(maze.goal))
     places = routes.bits_of(far) & alive(maze, routes.of(maze)) & ~lying(maze) & ~cells(maze.start, maze.goal)
     if not places:
         raise PlacementError("no other start is far enough from the goal, free, and has a way to it")
@@ -179,18 +179,23 @@ def new_start_and_goal(maze: Maze, settings: Settings | None = None, seed: int |
         settings = Settings(key_and_lock=int(maze.key) != NONE, icy_floor=bool(np.asarray(maze.ice).any()))
     dice = _dice(seed, _BOTH)
     bare = maze.replace(key=np.int32(NONE), door=np.int32(NONE), ice=np.zeros(maze.shape, bool))
-    far = grid.manhattan(maze.shape) >= sum(maze.shape) // 2
     passages = routes.of(maze)
-    starts = np.flatnonzero(far.any(1))
+    starts = np.flatnonzero(has_far_goal(maze.shape, sum(maze.shape) // 2))
     for start in starts[dice.order(len(starts))]:
         reachable = routes.layer_of(passages.reach(1 << int(start), passages.all), maze.shape).ravel()
-        goals = np.flatnonzero(far[start] & reachable)
+        goals = np.flatnonzero(_is_far(maze.shape, start) & reachable)
         for goal in goals[dice.order(len(goals))]:
             try:
                 return furnish(bare.replace(start=np.int32(start), goal=np.int32(goal)), settings, dice)
             except PlacementError:
                 continue
     raise PlacementError("no start and goal of these walls are far enough apart and leave room for the tiles")
+
+
+def _is_far(shape: tuple[int, int], cell: int) -> np.ndarray:
+    """``bool[H*W]``: which cells are at least ``(H + W) // 2`` steps of Manhattan distance away."""
+    row, col = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
+    return np.abs(row - cell // shape[1]) + np.abs(col - cell % shape[1]) >= sum(shape) // 2
 
 
 # -- helpers ---------------------------------------------------------------------------------------------------

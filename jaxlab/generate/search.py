@@ -78,9 +78,9 @@ def unique(
     if small and isinstance(choice, tuple):
         _check_enough(n, support.structures(shape, *choice), shape, up_to)
     key = jax.random.key(seed, impl="threefry2x32")
-    batch = max(256, min(2**16, 1 << (n - 1).bit_length()))
     listed = False
     while search.found < n:
+        batch = carve.batch_for(n - search.found, n, shape)
         drawn = jax.tree.map(np.asarray, carve.carve_range(key, search.draws, batch, shape, choice))
         search.add(drawn)
         if search.found < n and small and not listed and search.misses >= _STALLED:
@@ -124,14 +124,16 @@ class _Search:
 
     def add(self, drawn: Maze, count: bool = True) -> None:
         """Keep what is new and can be furnished, until there are enough."""
-        form = maze.canonical if self.up_to == "symmetry" else maze.structure
-        forms = form(drawn.walls)
+        # Walls tell structures apart as well as their packed form does, and are there already.
+        walls = drawn.walls.reshape(len(drawn), -1)
+        forms = maze.canonical(drawn.walls) if self.up_to == "symmetry" else walls
         names = np.ascontiguousarray(forms).view(f"V{forms.shape[-1]}").ravel().tolist()
-        fresh = []
-        for i, name in enumerate(names):
-            if name not in self.seen:
-                self.seen.add(name)
-                fresh.append(i)
+        # Backwards, so that the first of equal mazes stays; no loop of Python's touches a maze seen once.
+        first = dict(zip(reversed(names), range(len(names) - 1, -1, -1), strict=True))
+        if self.seen:
+            first = {name: first[name] for name in first.keys() - self.seen}
+        self.seen.update(first)
+        fresh = sorted(first.values())
         if count:
             self.misses = len(drawn) - 1 - fresh[-1] if fresh else self.misses + len(drawn)
         new = drawn[np.asarray(fresh, np.intp)]
