@@ -1,0 +1,79 @@
+"""Observations beyond the recorded ones: grid planes, the egocentric window, shapes that are not square."""
+
+import jax
+import numpy as np
+import pytest
+from strategies import random_maze
+
+import jaxlab
+from jaxlab import observe
+from jaxlab.scene import visible_cells
+
+MAZE = jaxlab.from_edges(
+    [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (2, 5)], (2, 3), start=0, goal=5, key=3, door=2, ice=[4]
+)
+ENV = jaxlab.Labyrinth((2, 3), "grid", key_and_door=True, icy_floor=True)
+
+
+def test_grid_planes_are_named_and_hold_what_the_maze_holds():
+    params = ENV.params(MAZE)
+    obs, _ = ENV.reset_to(0, params)
+    assert obs.shape == (2, 3, 11) and obs.dtype == np.uint8 and len(observe.PLANES) == 11
+    planes = {name: np.flatnonzero(obs[..., i]).tolist() for i, name in enumerate(observe.PLANES)}
+    for action, name in enumerate(observe.PLANES[:4]):
+        assert planes[name] == np.flatnonzero(MAZE.walls >> action & 1).tolist()
+    assert {name: planes[name] for name in observe.PLANES[4:]} == {
+        "agent": [0], "start": [0], "goal": [5], "key": [3], "door": [2], "ice": [4], "visible": list(range(6))
+    }  # fmt: skip
+    after = np.asarray(ENV.step(None, ENV.reset_to(0, params)[1], jaxlab.UP, params).obs)
+    assert after[..., 7].sum() == 0 and after[1, 0, 4] == 1, "the key is gone, the agent stands in its place"
+
+
+def test_view_is_the_grid_round_the_agent():
+    whole = jaxlab.Labyrinth((2, 3), "grid", key_and_door=True, icy_floor=True)
+    env = jaxlab.Labyrinth((2, 3), "grid", view=3, key_and_door=True, icy_floor=True)
+    params = env.params(MAZE)
+    obs, state = env.reset_to(0, params)
+    full = np.asarray(whole.observe(state, params))
+    window = np.asarray(obs["grid"])
+    assert np.array_equal(window[1:, 1:], full[:2, :2]), "the agent's cell is in the middle"
+    assert (window[0, :, :4] == 1).all() and (window[0, :, 4:] == 0).all(), "outside there are only walls"
+    assert obs["offsets"].tolist() == [0, 0, 1, 2], "rows and columns to the start and to the goal"
+    assert env.observation_space.contains(jax.tree.map(np.asarray, obs))
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (1, 7)])
+def test_visible_cells_follow_the_rule_on_any_shape(shape):
+    """Straight lines without a wall, and staircases that begin with a horizontal step; nothing else."""
+    seen = jax.jit(visible_cells)
+    dice = np.random.default_rng(0)
+    steps = {(1, 0): 0, (0, 1): 1, (-1, 0): 2, (0, -1): 3}
+    for _ in range(5):
+        maze = random_maze(dice, shape)
+        for cell in range(shape[0] * shape[1]):
+            row, col = divmod(cell, shape[1])
+            expected = np.zeros(shape, bool)
+            for to_row in range(shape[0]):
+                for to_col in range(shape[1]):
+                    down, across = to_row - row, to_col - col
+                    if down and across and abs(down) != abs(across):
+                        continue
+                    r, c, clear = row, col, True
+                    while clear and (r, c) != (to_row, to_col):
+                        for step in ((0, np.sign(across)), (np.sign(down), 0)):
+                            if step != (0, 0):
+                                clear = clear and not maze.walls[r, c] >> steps[step] & 1
+                                r, c = r + step[0], c + step[1]
+                                if not clear:
+                                    break
+                    expected[to_row, to_col] = clear
+            assert np.array_equal(seen(maze.walls, cell), expected), (maze, cell)
+
+
+def test_with_settings_combined_hidden_cells_hide_ice_but_not_the_head():
+    env = jaxlab.Labyrinth((2, 3), occlusion=True, key_and_door=True, icy_floor=True)
+    params = env.params(MAZE)
+    obs = np.asarray(env.observe(env.place(env.reset_to(0, params)[1], 2), params))
+    assert obs[3:5].tolist() == [10, 4], "key and door stay in the head"
+    fine = obs[5:].reshape(3, 5)
+    assert not visible_cells(params.mazes.walls[0], 2)[1, 1] and fine[2, 2] == 1, "a hidden cell is 1 even if icy"
