@@ -89,3 +89,19 @@ def test_damaged_file_is_noticed(tmp_path, monkeypatch):
         splits.load("3x3-v1")
     with pytest.raises(ValueError, match="did you mean '5x5-v1'"):
         splits.load("5x5v1")
+
+
+def test_unique_up_to_symmetry():
+    made = make((3, 3), 10, 10, 10, seed=1, unique_up_to="symmetry", variants=False)
+    assert len({form.tobytes() for split in made for form in maze.canonical(made[split].walls)}) == 30
+    with pytest.raises(ValueError, match="different mazes were asked for, but exactly"):
+        make((3, 3), 70, 10, 10, unique_up_to="symmetry")
+    with pytest.raises(ValueError, match="did you mean 'symmetry'"):
+        make((3, 3), 1, 1, 1, unique_up_to="symetry")
+
+
+def test_search_stops_with_the_number_found(monkeypatch):
+    monkeypatch.setattr("jaxlab.generate.search.MAX_MISSES", 2000)
+    monkeypatch.setattr("jaxlab.generate.search.support.MAX_CELLS", 4)
+    with pytest.raises(ValueError, match=r"\d\d were found before 2000 draws in a row"):
+        make((3, 3), 97, 10, 10)
