@@ -70,10 +70,9 @@ class Reading:
                 best.add(action)
         return best
 
-    def play(self, actions: list[int], max_steps: int) -> list[tuple[int, int, float, bool, bool]]:
-        """(cell, mode, reward, terminated, truncated) after each action, by Eq. 1 of the paper."""
+    def play(self, actions: list[int], max_steps: int, shortest: int) -> list[tuple[int, int, float, bool, bool]]:
+        """(cell, mode, reward, terminated, truncated) after each action, by Eq. 1 with L = ``shortest``."""
         u = 0.1 / (self.rows * self.cols)
-        shortest = self.distances().get((0, self.start), -1)
         cell, mode, t, terminated, truncated = self.start, 0, 0, False, False
         out = []
         for action in actions:

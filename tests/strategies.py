@@ -9,7 +9,7 @@ import jaxlab
 from jaxlab import grid
 
 SHAPES = ((1, 2), (1, 7), (2, 2), (3, 3), (4, 6), (5, 5), (8, 3), (9, 9))
-BATCH = 4
+BATCH = 2
 """Mazes in one example: of one number, so that each shape is compiled once."""
 
 
