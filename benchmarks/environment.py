@@ -18,7 +18,7 @@ BATCH = 8192
 
 def _params(env: jaxlab.Labyrinth, number: int = NUM_MAZES) -> jaxlab.Params:
     settings = {"key_and_door": env.key_and_door, "icy_floor": env.icy_floor}
-    mazes = jaxlab.generate.mazes(jax.random.key(0), number, env.shape, **{k: v for k, v in settings.items() if v})
+    mazes = jaxlab.splits.make(env.shape, number, 0, 0, **settings)["train"]
     return env.params(mazes)
 
 

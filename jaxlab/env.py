@@ -97,16 +97,6 @@ class Step(NamedTuple):
     info: dict[str, jax.Array]
 
 
-class Outcome(NamedTuple):
-    """Where a move leads, before anything is paid for it."""
-
-    cell: jax.Array
-    mode: jax.Array
-    cost: jax.Array
-    reached: jax.Array
-    fell: jax.Array
-
-
 @dataclasses.dataclass(frozen=True)
 class Labyrinth:
     """A maze to walk through: static, hashable, equal by value.

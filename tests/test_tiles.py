@@ -191,3 +191,20 @@ def test_tiles_say_what_is_wrong_with_them():
     with pytest.raises(ValueError, match=r"no layer for the tiles \['mud'\]"):
         env = jaxlab.Labyrinth((1, 2), tiles=(jaxlab.Tile("mud", _swap),))
         env.params(jaxlab.from_edges([(0, 1)], (1, 2), 0, 1))
+
+
+def pay_nothing(entering, before, move):
+    return move.replace(cost=jnp.where(entering, 0, move.cost))
+
+
+def leap_out(entering, before, move):
+    return move.replace(cell=jnp.where(entering, 99, move.cell))
+
+
+@pytest.mark.parametrize(("function", "said"), [(pay_nothing, "cost of 0"), (leap_out, "cell of 99")])
+def test_a_tile_that_breaks_the_rules_is_refused_when_the_mazes_are_solved(function, said):
+    maze = jaxlab.from_edges([(0, 1), (1, 3), (2, 3)], (2, 2), start=0, goal=3)
+    maze = maze.replace(tiles={"odd": np.array([[False, True], [False, False]])})
+    env = jaxlab.Labyrinth((2, 2), tiles=(jaxlab.Tile("odd", function),))
+    with pytest.raises(ValueError, match=said):
+        env.params(maze)

@@ -72,7 +72,8 @@ def solve(rule: MoveRule, mazes: Maze, num_modes: int) -> Solutions:
     num_mazes, num_cells = len(mazes), mazes.shape[0] * mazes.shape[1]
     move = transitions(rule, mazes, num_modes)
     following = (move.mode * num_cells + move.cell).reshape(num_mazes, -1)
-    cost = jnp.where(move.fell, _FAR, move.cost).reshape(num_mazes, -1, grid.NUM_ACTIONS)
+    # A cost below 1 is an error that `solve_many` raises; here it must only not loop for ever.
+    cost = jnp.where(move.fell, _FAR, jnp.maximum(move.cost, 1)).reshape(num_mazes, -1, grid.NUM_ACTIONS)
     at_goal = jnp.arange(num_cells) == mazes.goal[:, None]
     at_goal = jnp.broadcast_to(at_goal[:, None], (num_mazes, num_modes, num_cells)).reshape(num_mazes, -1)
 
@@ -99,22 +100,38 @@ _CHUNK_STATES = 2**20
 
 @functools.partial(jax.jit, static_argnums=(0, 2))
 def _solve_chunk(rule, mazes, num_modes):
-    return solve(rule, mazes, num_modes)
+    move = transitions(rule, mazes, num_modes)
+    extremes = {name: jnp.stack([value.min(), value.max()]) for name, value in vars(move).items() if name != "fell"}
+    return solve(rule, mazes, num_modes), extremes
+
+
+def _check_rule(extremes: dict[str, jax.Array], env: Rules, mazes: Maze) -> None:
+    """Raise if a tile of the user's own leads out of the maze, out of its memory, or costs less than 1."""
+    allowed = {"cell": mazes.shape[0] * mazes.shape[1] - 1, "mode": env.num_modes - 1, "cost": _FAR - 1}
+    for name, most in allowed.items():
+        low, high = (int(value) for value in extremes[name])
+        least = 1 if name == "cost" else 0
+        if low < least or high > most:
+            raise ValueError(
+                f"a tile gives a move a {name} of {low if low < least else high}: it must be {least}..{most}"
+            )
 
 
 def solve_many(env: Rules, mazes: Maze) -> Solutions:
     """`solve` for any number of mazes at bounded memory (host).
 
     Large sets go through in chunks of one size, so they share a compilation.
+
+    Raises:
+        ValueError: a tile leads out of the maze or of its memory, or costs less than 1.
     """
     per_maze = env.num_modes * mazes.shape[0] * mazes.shape[1]
     chunk = max(1, _CHUNK_STATES // per_maze)
-    if len(mazes) <= chunk:
-        return _solve_chunk(env.rule, mazes, env.num_modes)
     parts = []
     for low in range(0, len(mazes), chunk):
         # The last chunk overlaps the one before it, and gives only what is new.
-        begin = min(low, len(mazes) - chunk)
-        part = _solve_chunk(env.rule, mazes[begin : begin + chunk], env.num_modes)
+        begin = max(0, min(low, len(mazes) - chunk))
+        part, extremes = _solve_chunk(env.rule, mazes[begin : begin + chunk], env.num_modes)
+        _check_rule(extremes, env, mazes)
         parts.append(jax.tree.map(lambda leaf, skip=low - begin: leaf[skip:], part))
-    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+    return parts[0] if len(parts) == 1 else jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
