@@ -12,4 +12,5 @@ fi
 .venv/bin/ruff check .
 .venv/bin/ruff format --check .
 .venv/bin/mypy
-exec .venv/bin/python -m pytest "${select[@]}" "$@"
+# A process for each core, whole files at a time, so that the tests of a file share compilations.
+exec .venv/bin/python -m pytest --numprocesses 2 --dist loadfile "${select[@]}" "$@"
