@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pages
 import pytest
 
 import jaxlab
 from jaxlab import DOWN, LEFT, RIGHT, UP
 
-PAGE = (Path(__file__).resolve().parents[1] / "docs" / "tiles.md").read_text()
-DOCS: dict = {}
-for block in re.findall(r"```python\n(.*?)```", PAGE, re.S):
-    exec(compile(block, "docs/tiles.md", "exec"), DOCS)
+DOCS = vars(pages.run("docs/tiles.md"))
 
 LINE = [(0, 1), (1, 2), (2, 3)]
 
