@@ -92,12 +92,13 @@ def mazes_with_paths(
         color = _PATH if outcome == "goal" else _LOST
         axis.plot(x, y, color=color, linewidth=3.5, solid_capstyle="round", solid_joinstyle="round")
         axis.plot(x[-1], y[-1], "o" if outcome == "goal" else "X", color=color, markersize=11, markeredgecolor="white")
+        lost = "walks into a wall" if cells[-2:] == cells[-1:] * 2 else "goes in circles"
         says = {"goal": f"goal in {len(cells) - 1} moves", "fall": "falls through the ice"}
-        axis.set_title(says.get(outcome, "goes in circles"), fontsize=11)
+        axis.set_title(says.get(outcome, lost), fontsize=11)
         axis.add_patch(plt.Rectangle((-0.5, -0.5), _SIZE, _SIZE, fill=False, linewidth=1.5, edgecolor="black"))
     if title:
         figure.suptitle(title, fontsize=13)
-    figure.tight_layout()
+    figure.tight_layout(h_pad=2)
     _save(figure, path)
     plt.close(figure)
 
