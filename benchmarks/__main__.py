@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import environment, making, throughput, timing
+from benchmarks import environment, making, paths, throughput, timing
 
 
 def stepping(repeats: int) -> dict[str, Any]:
@@ -36,6 +36,7 @@ PARTS: dict[str, Callable[[int], dict[str, Any]]] = {
     "memory": environment.bytes_per_environment,
     "generation": making.generation,
     "tables": making.tables,
+    "paths": paths.paths,
 }
 
 

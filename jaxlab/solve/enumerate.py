@@ -112,7 +112,7 @@ def paths(maze: Maze, limit: int | None = None, *, env: Labyrinth | None = None)
     >>> paths(square).as_lists()
     [[0, 2, 3], [0, 1, 3]]
     """
-    found = _enumerate(graph.of_maze(graph.as_set(maze), env), limit)
+    found = enumerate_graphs(graph.of_maze(graph.as_set(maze), env), limit)
     return found if maze.batch_shape else found[0]
 
 
@@ -124,7 +124,7 @@ def routes(walls: np.ndarray, start: np.ndarray, goal: np.ndarray, limit: int | 
         start, goal: ``int[N]``.
         limit: most paths to list of each maze; see `paths`.
     """
-    return _enumerate(graph.bare(walls, start, goal), limit)
+    return enumerate_graphs(graph.bare(walls, start, goal), limit)
 
 
 def iter_paths(maze: Maze, *, env: Labyrinth | None = None) -> Iterator[list[int]]:
@@ -138,7 +138,8 @@ def iter_paths(maze: Maze, *, env: Labyrinth | None = None) -> Iterator[list[int
     return _johnson(states.successors[0].tolist(), int(states.source[0]), int(states.goal[0]), states.num_cells)
 
 
-def _enumerate(states: graph.StateGraph, limit: int | None) -> PathSets:
+def enumerate_graphs(states: graph.StateGraph, limit: int | None = None) -> PathSets:
+    """The simple paths of graphs that are already made; see `paths`."""
     if limit is not None and (isinstance(limit, bool) or int(limit) != limit or limit < 0):
         raise ValueError(f"limit must be a whole number of at least 0 or None, got {limit!r}")
     try:
