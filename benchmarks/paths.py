@@ -63,9 +63,7 @@ def compare(side: int, number: int, repeats: int) -> dict[str, Any]:
     if counts["jaxlab"] != counts["rustworkx"]:
         raise RuntimeError(f"the libraries disagree on the number of paths: {counts}")
     done = {"jaxlab": number, "rustworkx": number, "networkx": len(plain)}
-    rates = {
-        name: {"best": done[name] / timed[name].best, "median": done[name] / timed[name].median} for name in timed
-    }
+    rates = {name: {"best": done[name] / timed[name].best, "median": done[name] / timed[name].median} for name in timed}
     ours = rates["jaxlab"]["median"]
     times = {name: ours / rates[name]["median"] for name in ("rustworkx", "networkx")}
     return {"mazes_per_second": rates, "times_faster": times, "paths": float(counts["jaxlab"])}
