@@ -142,7 +142,7 @@ def _carve(keys: jax.Array, shape: tuple[int, int], choice: tuple[int, int] | in
     if isinstance(choice, tuple):
         start, goal = (jnp.full(n, cell, jnp.int32) for cell in choice)
     else:
-        start, goal = _far_apart(words[-2], words[-1], shape, choice)
+        start, goal = far_apart(words[-2], words[-1], shape, choice)
     if min(shape) == 1:
         # A corridor has one structure; only here would a goal that is never left cut cells off.
         across, along = jnp.ones((rows, cols - 1, n), bool), jnp.ones((rows - 1, cols, n), bool)
@@ -235,7 +235,7 @@ def _loops(words: jax.Array, goal: jax.Array, shape: tuple[int, int]) -> tuple[j
     return keep(across, at_goal[:, 1:] | at_goal[:, :-1]), keep(along, at_goal[1:] | at_goal[:-1])
 
 
-def _far_apart(
+def far_apart(
     for_start: jax.Array, for_goal: jax.Array, shape: tuple[int, int], least: int
 ) -> tuple[jax.Array, jax.Array]:
     """A start uniform among the cells that have a goal far enough, then a goal uniform among those; a word for each."""

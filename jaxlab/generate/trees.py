@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxlab import grid
 from jaxlab.errors import choose
-from jaxlab.generate.carve import check_start_goal, draw_start_goal
+from jaxlab.generate.carve import check_start_goal, far_apart
 from jaxlab.maze import Maze, make, walls_from_edges
 
 
@@ -58,18 +58,19 @@ def tree_mazes(
 
 @functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
 def _carve(key, loops, n, shape, algorithm, choice):
-    def one(key):
-        key_ends, key_tree, key_loops = jax.random.split(key, 3)
-        if isinstance(choice, tuple):
-            start, goal = (jnp.int32(cell) for cell in choice)
-        else:
-            start, goal = draw_start_goal(key_ends, shape=shape, min_distance=choice)
+    def one(key, start):
+        key_tree, key_loops = jax.random.split(key)
         tree = ALGORITHMS[algorithm](key_tree, shape, start)
-        return tree | jax.random.bernoulli(key_loops, loops, tree.shape), start, goal
+        return tree | jax.random.bernoulli(key_loops, loops, tree.shape)
 
-    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(n, dtype=jnp.uint32))
-    is_open, start, goal = jax.vmap(one)(keys)
-    return make(walls_from_edges(is_open, shape), start, goal)
+    key_ends, key_carve = jax.random.split(key)
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(key_carve, jnp.arange(n, dtype=jnp.uint32))
+    if isinstance(choice, tuple):
+        start, goal = (jnp.full(n, cell, jnp.int32) for cell in choice)
+    else:
+        for_start, for_goal = jax.random.bits(key_ends, (2, n), jnp.uint32)
+        start, goal = far_apart(for_start, for_goal, shape, choice)
+    return make(walls_from_edges(jax.vmap(one)(keys, start), shape), start, goal)
 
 
 def wilson(key: jax.Array, shape: tuple[int, int], root: jax.Array) -> jax.Array:
