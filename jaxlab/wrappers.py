@@ -123,6 +123,9 @@ class AutoReset(Wrapper):
             number = len(params.mazes)
             maze = (maze + jax.random.randint(key, (), 0, number, jnp.int32)) % number
         after = restart(out.state, maze, out.state.ended, params)
+        # Whatever had ended has begun anew: said as a constant, the next step need not ask.
+        false = jnp.zeros((), bool)
+        after = after.replace(terminated=false, truncated=false)
         info = {**out.info, "final_observation": out.obs}
         return out._replace(obs=self.env.observe(after, params), state=after, info=info)
 
@@ -132,7 +135,8 @@ def restart(state: State, maze: jax.Array, where: jax.Array, params: Params) -> 
     zero, false = jnp.zeros((), jnp.int32), jnp.zeros((), bool)
     # The start of a maze that is not entered may be looked up too: one gather, whatever happens.
     begin = State(maze, params.mazes.start[maze], zero, zero, false, false)
-    return jax.tree.map(lambda new, old: jnp.where(where, new, old), begin, state)
+    # What does not change is passed on as it is, so that the compiler can tell.
+    return jax.tree.map(lambda new, old: old if new is old else jnp.where(where, new, old), begin, state)
 
 
 # -- gymnax ------------------------------------------------------------------------------------------
