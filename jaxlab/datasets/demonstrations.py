@@ -1,4 +1,4 @@
-"""Data sets of play: demonstrations as integers, from which every observation can be drawn."""
+"""Demonstrations as integers, from which every observation can be drawn."""
 
 from __future__ import annotations
 

@@ -1,0 +1,7 @@
+"""``python -m jaxlab`` is the command ``jaxlab``."""
+
+import sys
+
+from jaxlab.cli import main
+
+sys.exit(main())

@@ -1,0 +1,137 @@
+"""Episodes, and the files that other tools read."""
+
+import json
+
+import numpy as np
+import pytest
+
+import jaxlab
+from jaxlab import datasets
+from jaxlab.datasets.__main__ import main
+
+EDGES = [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (5, 8), (7, 8), (6, 7), (3, 6)]
+
+
+@pytest.fixture(scope="module")
+def mazes():
+    one = jaxlab.from_edges(EDGES, (3, 3), start=0, goal=8)
+    return jaxlab.stack([one, one.replace(start=np.int32(2)), one.replace(start=np.int32(1), goal=np.int32(5))])
+
+
+@pytest.fixture(scope="module")
+def env():
+    return jaxlab.Labyrinth((3, 3), observation="pixels", pixels=32)
+
+
+@pytest.fixture(scope="module")
+def played(env, mazes):
+    return datasets.episodes(env, mazes, "all-routes")
+
+
+def check_rows(played):
+    ends = np.append(np.flatnonzero(played.starts)[1:], len(played)) - 1
+    assert (played.action[ends] == -1).all() and (np.delete(played.action, ends) >= 0).all()
+    assert (played.reward[ends] == 0).all()
+    np.testing.assert_array_equal(played.cell[ends], np.asarray(played.params.mazes.goal)[played.maze[ends]])
+    first = np.flatnonzero(played.starts)
+    np.testing.assert_array_equal(played.cell[first], np.asarray(played.params.mazes.start)[played.maze[first]])
+    summed = np.add.reduceat(played.reward, first)
+    np.testing.assert_allclose(summed, played.returns, atol=1e-5)
+
+
+def test_variants(env, mazes, played):
+    check_rows(played)
+    assert played.num_episodes == 6  # two ways round the loop in each
+    lengths = np.diff(np.append(np.flatnonzero(played.starts), len(played))) - 1
+    best = np.asarray(played.params.shortest)[played.maze[played.starts]]
+    np.testing.assert_array_equal(played.returns == 1, lengths == best)
+    assert (played.returns < 1).any()
+    shortest = datasets.episodes(env, mazes)
+    check_rows(shortest)
+    assert shortest.num_episodes == 3 and (shortest.returns == 1).all()
+    single = datasets.episodes(env, mazes, "single-route", seed=3)
+    check_rows(single)
+    assert single.num_episodes == 3
+    with pytest.raises(ValueError, match="did you mean 'all-routes'"):
+        datasets.episodes(env, mazes, "all-route")
+
+
+def test_demonstrations_of_shortest_episodes_are_those_for_training(env, mazes):
+    ours = datasets.episodes(env, mazes, seed=4).demonstrations()
+    theirs = datasets.demonstrations(env, mazes, seed=4)
+    for name in ("maze", "mode", "cell", "action", "next_mode", "next_cell"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    datasets.check_demonstrations(ours)
+
+
+def test_npz_there_and_back(tmp_path, played):
+    datasets.write_npz(tmp_path / "a.npz", played)
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
+        assert {"obs", "actions", "rewards", "episode_returns", "episode_starts"} <= set(file.files)
+        rows = len(played)
+        assert all(len(file[name]) == rows for name in ("obs", "actions", "rewards", "episode_starts"))
+        assert file["obs"].shape == (rows, 32, 32, 3) and file["episode_returns"].shape == (6,)
+        row = int(np.flatnonzero(played.starts)[2]) + 1
+        picture = jaxlab.render(played.params.mazes[int(played.maze[row])], int(played.cell[row]), 32)
+        np.testing.assert_array_equal(file["obs"][row], picture)
+        bare = {name: file[name] for name in file.files if name != "info"}
+    back = datasets.read_npz(tmp_path / "a.npz")
+    for name in ("cell", "mode", "action", "reward", "starts", "returns"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(played, name))
+    np.savez(tmp_path / "b.npz", **bare)
+    plain = datasets.read_npz(tmp_path / "b.npz")
+    assert len(plain["actions"]) == rows - 6 and (plain["actions"] >= 0).all()
+    np.testing.assert_array_equal(plain["next_obs"][0], plain["obs"][1])
+    np.savez(tmp_path / "c.npz", obs=np.zeros(3))
+    with pytest.raises(ValueError, match="no actions, rewards, episode_starts"):
+        datasets.read_npz(tmp_path / "c.npz")
+
+
+def test_huggingface_there_and_back_offline(tmp_path, env, mazes, monkeypatch):
+    library = pytest.importorskip("datasets", reason="datasets is not installed")
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(library.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    parts = {split: datasets.episodes(env, mazes[i : i + 1]) for i, split in enumerate(("train", "valid", "test"))}
+    told = []
+    datasets.write_huggingface(tmp_path / "hf", parts, "tiny", lambda done, total: told.append((done, total)))
+    assert told[-1][0] == told[-1][1] > 0
+    loaded = library.load_dataset(str(tmp_path / "hf"), cache_dir=str(tmp_path / "cache"))
+    assert set(loaded) == {"train", "validation", "test"}
+    row = loaded["train"][0]
+    assert row["obs"].size == (32, 32) and row["episode_starts"] and row["actions"] == int(parts["train"].action[0])
+    picture = np.asarray(row["obs"])
+    np.testing.assert_array_equal(picture, jaxlab.render(mazes[0], int(mazes.start[0]), 32))
+    assert jaxlab.to_edges(jaxlab.text.parse(row["info"])[0]) == sorted(EDGES)
+    back = datasets.read_huggingface(tmp_path / "hf", "valid")
+    np.testing.assert_array_equal(back.action, parts["valid"].action)
+    np.testing.assert_array_equal(back.cell, parts["valid"].cell)
+    meta = json.loads((tmp_path / "hf" / "croissant.json").read_text())
+    assert [one["name"] for one in meta["recordSet"]] == ["train", "validation", "test"]
+    assert all((tmp_path / "hf" / one["contentUrl"]).is_file() for one in meta["distribution"])
+    with pytest.raises(FileExistsError):
+        datasets.write_huggingface(tmp_path / "hf", parts)
+
+
+def test_minari(tmp_path, env, played, monkeypatch):
+    minari = pytest.importorskip("minari", reason="minari is not installed")
+    datasets.write_minari(tmp_path, played, "labyrinth/tiny-v0")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    loaded = minari.load_dataset("labyrinth/tiny-v0")
+    assert loaded.total_episodes == 6 and loaded.total_steps == len(played) - 6
+    episode = loaded[0]
+    assert episode.terminations[-1] and not episode.truncations.any()
+    assert episode.observations.shape == (len(episode.actions) + 1, 32, 32, 3)
+    assert loaded.recover_environment().reset(seed=0)[0].shape == (32, 32, 3)
+
+
+def test_command_line(tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["--name", "3x3-v1", "--out", str(out), "--observation", "vector"]) == 0
+    assert sorted(path.name for path in out.iterdir()) == ["test.npz", "train.npz", "valid.npz"]
+    assert "train: 32 episodes" in capsys.readouterr().out
+    back = datasets.read_npz(out / "train.npz")
+    assert (back.returns == 1).all() and back.num_episodes == 32
+    with pytest.raises(SystemExit) as stop:
+        main(["--mazes", str(tmp_path / "nothing"), "--out", str(out)])
+    assert stop.value.code == 2
