@@ -117,22 +117,44 @@ def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
     assert config.batch is not None
     batches = learning.minibatches(key_order, len(shown), config.batch)
 
+    rows = data.table.index(shown.maze, shown.mode, shown.cell)[batches]
+    variables, memory, metrics = fit(
+        net, optimizer, data, state.variables, state.optimizer, rows, shown.action[batches], key_dropout
+    )
+    return State(variables, memory, key), jax.tree.map(jnp.mean, metrics)
+
+
+def fit(
+    net: Network,
+    optimizer: optax.GradientTransformation,
+    data: Data,
+    variables: Variables,
+    memory: Any,
+    rows: jax.Array,
+    actions: jax.Array,
+    key: jax.Array,
+) -> tuple[Variables, Any, Metrics]:
+    """One update for each minibatch of states ``rows int32[K, B]`` and labels ``actions int32[K, B]``.
+
+    Returns the variables, the optimiser's memory and metrics ``[K]``; the key is consumed.
+    """
+
     def update(carry, given):
         variables, memory = carry
-        rows, key = given
-        seen = data.table.see(shown.maze[rows], shown.mode[rows], shown.cell[rows])
+        rows, actions, key = given
+        seen = data.table.see(*data.table.state(rows))
 
         def objective(weights):
-            return loss(net, variables._replace(weights=weights), key, seen, shown.action[rows])
+            return loss(net, variables._replace(weights=weights), key, seen, actions)
 
         (value, (right, stats)), slope = jax.value_and_grad(objective, has_aux=True)(variables.weights)
         change, memory = optimizer.update(slope, memory, variables.weights)
         weights = optax.apply_updates(variables.weights, change)
         return (Variables(weights, stats), memory), {"loss": value, "accuracy": right}
 
-    keys = jax.random.split(key_dropout, len(batches))
-    (variables, memory), metrics = jax.lax.scan(update, (state.variables, state.optimizer), (batches, keys))
-    return State(variables, memory, key), jax.tree.map(jnp.mean, metrics)
+    keys = jax.random.split(key, len(rows))
+    (variables, memory), metrics = jax.lax.scan(update, (variables, memory), (rows, actions, keys))
+    return variables, memory, metrics
 
 
 def policy(config: Config, data: Data, state: State, *, precise: bool = True) -> Variables:

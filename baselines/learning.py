@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -103,3 +104,25 @@ class Policy:
         padded = 1 << max(count - 1, 0).bit_length()
         wide = np.concatenate([observations, np.repeat(observations[-1:], padded - count, 0)])
         return np.asarray(self._apply(self.variables, jnp.asarray(wide)))[:count]
+
+
+def everywhere(network: Network, variables: Variables, table: Table, batch: int = 250) -> jax.Array:
+    """A network's output in every state of a table, ``float32[S, ...]``, ``batch`` states at a time.
+
+    Walkers then gather from it, so the cost of a walk does not depend on its length.
+    """
+    count = table.num_states
+    size = min(batch, count)
+    rows = jnp.minimum(jnp.arange(-(-count // size) * size), count - 1).reshape(-1, size)
+    out = jax.lax.map(lambda rows: network.apply(variables, table.see(*table.state(rows))), rows)
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[:count], out)
+
+
+def run(init: Any, epoch: Any, num_epochs: Any, config: Any, data: Data) -> Callable[[jax.Array], tuple[Any, Metrics]]:
+    """A whole run of a method as one function of a key: the last state, and metrics ``[epochs]``."""
+
+    def train(key: jax.Array) -> tuple[Any, Metrics]:
+        length = num_epochs(config, data)
+        return jax.lax.scan(lambda state, _: epoch(config, data, state), init(config, data, key), None, length=length)
+
+    return train

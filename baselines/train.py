@@ -18,7 +18,7 @@ from jaxlab import splits as jaxlab_splits
 from jaxlab.errors import choose, needs_extra
 from jaxlab.maze import Maze
 
-METHODS = {"bc": "baselines.bc"}
+METHODS = {name: f"baselines.{name}" for name in ("bc", "dagger", "gail", "bco", "sqil", "iupe")}
 """The module of each method."""
 
 

@@ -1,0 +1,179 @@
+"""Behavioural cloning from observation, BCO(alpha) (Torabi, Warnell & Stone 2018).
+
+An inverse model, trained on the agent's own moves, says which action leads from one observation
+to the next. It labels the demonstrations, of which only the states are used, and BC does the rest.
+With ``alpha > 0`` the policy walks again from time to time; those moves join the data, and model and
+labels are renewed. Demonstrated actions are never read: with -1 in their place nothing changes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from baselines import bc, inverse, learning, networks, world
+from baselines.learning import Data, Metrics
+from baselines.networks import Network, Variables
+from baselines.world import Walk
+from jaxlab.datasets import Demonstrations
+from jaxlab.env import Labyrinth
+
+
+@dataclasses.dataclass(frozen=True)
+class Config(bc.Config):
+    """Every choice of a run; what is inherited is the policy's and means the same as for BC."""
+
+    random_steps: int = 100
+    """Uniform random steps in each training maze before anything else: 10,000 with 100 mazes."""
+    limit: int = 100
+    """Moves after which an episode begins again."""
+    alpha: float = 0.0
+    """Steps of the policy at each renewal, as a share of the random steps; 0 is BCO(0)."""
+    renewals: int = 20
+    """How often that happens, evenly over the run; without effect at alpha 0."""
+    model_updates: int | None = None
+    """Updates of the inverse model before the first labels; None: 300 with pictures, 1500 with vectors."""
+    renewal_updates: int = 50
+    """Its updates at each renewal."""
+    model_batch: int = 128
+    """Moves an update of the model."""
+    model_rate: float = 5e-4
+    """Its learning rate (Adam)."""
+    model_dropout: float = 0.0
+    """Share of its hidden units dropped in training."""
+    balanced: bool = False
+    """Draw the model's data evenly over the actions, as IUPE does."""
+    keep_bumps: bool = True
+    """Train the model also on steps into a wall, whose action can't be told."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model_updates is None:
+            object.__setattr__(self, "model_updates", inverse.UPDATES[networks.encoder(self.encoder).observation])
+        if self.alpha < 0:
+            raise ValueError(f"alpha must be at least 0, got {self.alpha}")
+        if self.renewals < 1:
+            raise ValueError(f"renewals must be at least 1, got {self.renewals}")
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class State:
+    """What training carries from one epoch to the next.
+
+    ``moves`` are the agent's own, ``inverse.Moves`` of fixed capacity; ``labels int32[n]`` are what
+    the model says of the demonstrations.
+    """
+
+    policy: bc.State
+    model: Variables
+    optimizer: Any
+    key: jax.Array
+    epoch: jax.Array
+    walkers: Walk
+    moves: inverse.Moves
+    labels: jax.Array
+
+
+def network(config: Config, env: Labyrinth) -> Network:
+    """The policy's network, BC's."""
+    return bc.network(config, env)
+
+
+def num_epochs(config: Config, data: Data) -> int:
+    """How many passes over the demonstrations a run has."""
+    return bc.num_epochs(config, data)
+
+
+def renewal_steps(config: Config) -> int:
+    """Steps of the policy in each maze at a renewal."""
+    return round(config.alpha * config.random_steps) if config.alpha else 0
+
+
+def _every(config: Config, data: Data) -> int:
+    return max(1, num_epochs(config, data) // (config.renewals + 1))
+
+
+def _model(config: Config, env: Labyrinth) -> Network:
+    return inverse.network(config.encoder, env, dropout=config.model_dropout)
+
+
+def _optimizer(config: Config) -> optax.GradientTransformation:
+    return optax.adam(config.model_rate)
+
+
+def init(config: Config, data: Data, key: jax.Array) -> State:
+    """Random moves, a first model and first labels; the policy starts as BC's would with this key."""
+    key_walk, key_weights, key_model, key_run = jax.random.split(jax.random.fold_in(key, 1), 4)
+    rules = world.make(data.env, data.params)
+    walkers, steps = world.walk(rules, world.at_random, world.begin(rules), key_walk, config.random_steps, config.limit)
+    rounds = config.renewals if config.alpha else 0
+    moves = inverse.room(steps, rounds * renewal_steps(config) * len(walkers.state))
+    model = _model(config, data.env).init(key_weights)
+    state = State(
+        bc.init(config, data, key),
+        model,
+        _optimizer(config).init(model.weights),
+        key_run,
+        jnp.int32(0),
+        world.begin(rules),
+        moves,
+        jnp.full(len(data.demonstrations), -1, jnp.int32),
+    )
+    assert config.model_updates is not None
+    return improve(config, data, state, key_model, config.model_updates)
+
+
+def improve(config: Config, data: Data, state: State, key: jax.Array, updates: int) -> State:
+    """Train the inverse model on the moves so far, and label the demonstrations anew."""
+    net = _model(config, data.env)
+    usable = inverse.usable(state.moves, keep_bumps=config.keep_bumps)
+    key_draw, key_fit, _ = jax.random.split(key, 3)
+    drawn = inverse.draw(key_draw, state.moves, usable, (updates, config.model_batch), balanced=config.balanced)
+    model, memory, _ = inverse.fit(
+        net, _optimizer(config), data, state.model, state.optimizer, state.moves, drawn, key_fit
+    )
+    model = inverse.precise(net, data, model, state.moves, usable)
+    labels = inverse.logits(net, data, model, *inverse.demonstrated(data)).argmax(-1).astype(jnp.int32)
+    return dataclasses.replace(state, model=model, optimizer=memory, labels=labels)
+
+
+def renew(config: Config, data: Data, state: State) -> State:
+    """Walk with the policy, append the moves, then `improve`."""
+    key, key_walk, key_model = jax.random.split(state.key, 3)
+    logits = learning.everywhere(network(config, data.env), state.policy.variables, data.table)
+    walkers, steps = world.walk(
+        world.make(data.env, data.params),
+        world.sampled(logits),
+        state.walkers,
+        key_walk,
+        renewal_steps(config),
+        config.limit,
+    )
+    state = dataclasses.replace(state, key=key, walkers=walkers, moves=inverse.append(state.moves, steps))
+    return improve(config, data, state, key_model, config.renewal_updates)
+
+
+def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
+    """One pass of BC over the labelled demonstrations; at its time, a renewal before it."""
+    if renewal_steps(config):
+        due = (state.epoch > 0) & (state.epoch % _every(config, data) == 0) & inverse.has_room(state.moves)
+        state = jax.lax.cond(due, lambda state: renew(config, data, state), lambda state: state, state)
+    labelled = dataclasses.replace(data, demonstrations=data.demonstrations.replace(action=state.labels))
+    policy_state, metrics = bc.epoch(config, labelled, state.policy)
+    return dataclasses.replace(state, policy=policy_state, epoch=state.epoch + 1), metrics
+
+
+def policy(config: Config, data: Data, state: State, *, precise: bool = True) -> Variables:
+    """The weights as they are used: batch-norm statistics of all demonstrations, or the running ones."""
+    return bc.policy(config, data, state.policy, precise=precise)
+
+
+def make(config: Config, demonstrations: Demonstrations) -> Callable[[jax.Array], tuple[State, Metrics]]:
+    """A whole run as one function of a key, for ``jit`` and ``vmap``: the last state, and metrics ``[epochs]``."""
+    return learning.run(init, epoch, num_epochs, config, learning.data(demonstrations, config.encoder, config.render))

@@ -1,0 +1,107 @@
+"""Proximal policy optimisation: advantages and the clipped loss (Schulman et al. 2017)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+
+class Weights(NamedTuple):
+    """What the loss is made of."""
+
+    clip: float = 0.2
+    value: float = 0.5
+    entropy: float = 0.01
+
+
+def advantages(
+    reward: jax.Array,
+    value: jax.Array,
+    next_value: jax.Array,
+    carries_on: jax.Array,
+    gamma: float,
+    trace: float,
+) -> jax.Array:
+    """Generalised advantage estimates, backwards along the first axis (Schulman et al. 2016).
+
+    ``delta = reward + gamma * next_value - value`` and ``A = delta + gamma * trace * A_next`` while
+    the same episode carries on. What an ended episode is worth is the caller's: pass it as
+    ``next_value`` (0 after an end; the value of the next state where only the time ran out).
+
+    Args:
+        reward, value, next_value: ``float32[T, ...]``.
+        carries_on: ``bool[T, ...]``, the next row is the next step of the same episode.
+        gamma: discount.
+        trace: lambda, 0 one step, 1 the whole return.
+
+    Returns:
+        ``float32[T, ...]``.
+    """
+    delta = reward + gamma * next_value - value
+    keep = gamma * trace * carries_on.astype(reward.dtype)
+
+    def back(ahead: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        delta, keep = row
+        now = delta + keep * ahead
+        return now, now
+
+    return jax.lax.scan(back, jnp.zeros_like(delta[0]), (delta, keep), reverse=True)[1]
+
+
+def clipped(ratio: jax.Array, advantage: jax.Array, clip: float) -> jax.Array:
+    """The surrogate to maximise: ``min(r A, clip(r, 1 - c, 1 + c) A)``.
+
+    >>> float(clipped(jnp.float32(1.5), jnp.float32(1), 0.2)), float(clipped(jnp.float32(1.5), jnp.float32(-1), 0.2))
+    (1.2000000476837158, -1.5)
+    """
+    return jnp.minimum(ratio * advantage, jnp.clip(ratio, 1 - clip, 1 + clip) * advantage)
+
+
+def entropy(logits: jax.Array) -> jax.Array:
+    """Of softmax, in nats: ``float[..., A] -> float[...]``."""
+    log = jax.nn.log_softmax(logits)
+    return -(jnp.exp(log) * log).sum(-1)
+
+
+def log_prob(logits: jax.Array, action: jax.Array) -> jax.Array:
+    """log softmax(logits)[action]."""
+    return jnp.take_along_axis(jax.nn.log_softmax(logits), action[..., None], -1)[..., 0]
+
+
+def loss(
+    logits: jax.Array,
+    value: jax.Array,
+    action: jax.Array,
+    old_log_prob: jax.Array,
+    advantage: jax.Array,
+    target: jax.Array,
+    weights: Weights,
+) -> tuple[jax.Array, dict[str, jax.Array]]:
+    """Clipped surrogate, squared value error and entropy bonus, as means over all rows.
+
+    Args:
+        logits: ``float32[..., 4]`` of the policy that is trained.
+        value: ``float32[...]``, its critic.
+        action, old_log_prob: what was done, and how likely that was when it was done.
+        advantage: standardised by the caller.
+        target: what the critic should say.
+        weights: of the three parts.
+
+    Returns:
+        The loss, and its parts (``ratio`` and ``kl`` included) for the log.
+    """
+    now = log_prob(logits, action)
+    ratio = jnp.exp(now - old_log_prob)
+    surrogate = clipped(ratio, advantage, weights.clip).mean()
+    error = 0.5 * jnp.square(value - target).mean()
+    spread = entropy(logits).mean()
+    total = -surrogate + weights.value * error - weights.entropy * spread
+    parts = {"surrogate": surrogate, "value_error": error, "entropy": spread, "ratio": ratio.mean()}
+    return total, parts | {"kl": (ratio - 1 - (now - old_log_prob)).mean()}
+
+
+def standardised(x: jax.Array) -> jax.Array:
+    """Mean 0 and standard deviation 1 over all rows."""
+    return (x - x.mean()) / (x.std() + 1e-8)
