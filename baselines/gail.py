@@ -99,10 +99,10 @@ class Config:
 
 
 class Spread(NamedTuple):
-    """The spread of discounted returns so far: each walker's ``running float32[N]``, count, mean, and squares."""
+    """Discounted returns so far: each walker's own ``float32[N]``; how many, their mean, and squares about it."""
 
     running: jax.Array
-    count: jax.Array
+    seen: jax.Array
     mean: jax.Array
     squares: jax.Array
 
@@ -125,12 +125,17 @@ class State:
 
 
 class ActorCritic(nnx.Module):
-    """One trunk, a policy head and a value head."""
+    """One trunk, a policy head and a value head; an encoder that is a whole policy acts beside a plain critic."""
 
     def __init__(self, name: str, env: Labyrinth, *, rngs: nnx.Rngs) -> None:
-        self.trunk = networks.trunk(name, env, norm=False, rngs=rngs)
-        self.head = Head(self.trunk.features, grid.NUM_ACTIONS, dropout=0.0, rngs=rngs)
+        whole = networks.encoder(name).policy
+        self.trunk = networks.trunk(networks.with_features(name), env, norm=False, rngs=rngs)
         self.critic = Head(self.trunk.features, 1, dropout=0.0, rngs=rngs)
+        if whole is not None:
+            self.actor = whole(env, outputs=grid.NUM_ACTIONS, norm=False, dropout=0.0, rngs=rngs)
+            return
+        self.actor = None
+        self.head = Head(self.trunk.features, grid.NUM_ACTIONS, dropout=0.0, rngs=rngs)
         # Logits begin near 0, so that the first walks are nearly uniform.
         last = self.head.layers[-1]
         last.kernel[...] = 0.01 * last.kernel[...]
@@ -141,14 +146,15 @@ class ActorCritic(nnx.Module):
     ) -> tuple[jax.Array, jax.Array]:
         """Observations to (logits ``float32[B, 4]``, values ``float32[B]``)."""
         features = self.trunk(x, train=train)
-        return self.head(features), self.critic(features)[..., 0]
+        logits = self.head(features) if self.actor is None else self.actor(x, train=train)
+        return logits, self.critic(features)[..., 0]
 
 
 class Discriminator(nnx.Module):
     """Features and a one-hot action side by side, then 256, 256, 1 (405,409 parameters with the CNN)."""
 
     def __init__(self, name: str, env: Labyrinth, *, hidden: int = 256, rngs: nnx.Rngs) -> None:
-        self.trunk = networks.trunk(name, env, norm=False, rngs=rngs)
+        self.trunk = networks.trunk(networks.with_features(name), env, norm=False, rngs=rngs)
         self.first = Linear(self.trunk.features + grid.NUM_ACTIONS, hidden, rngs=rngs)
         self.second = Linear(hidden, hidden, rngs=rngs)
         self.last = Linear(hidden, 1, rngs=rngs)
@@ -225,10 +231,10 @@ def normalized(reward: jax.Array, over: jax.Array, spread: Spread, gamma: float)
         return jnp.where(over, 0.0, running), running
 
     running, returns = jax.lax.scan(step, spread.running, (reward, over))
-    count = spread.count + returns.size
+    count = spread.seen + returns.size
     shift = returns.mean() - spread.mean
     mean = spread.mean + shift * returns.size / count
-    squares = spread.squares + returns.var() * returns.size + shift**2 * spread.count * returns.size / count
+    squares = spread.squares + returns.var() * returns.size + shift**2 * spread.seen * returns.size / count
     return reward / jnp.sqrt(squares / count + 1e-8), Spread(running, count, mean, squares)
 
 
@@ -391,7 +397,7 @@ def improve(config: Config, data: Data, state: State, steps: Steps, before: Any,
     advantage = ppo.advantages(paid, value, after, ~over, config.gamma, config.trace)
     target, advantage = advantage + value, ppo.standardised(advantage)
     per_maze = data.table.num_states // steps.state.shape[1]
-    weights_of_parts = ppo.Weights(config.clip, config.value_weight, config.entropy_weight)
+    shares = ppo.Weights(config.clip, config.value_weight, config.entropy_weight)
 
     def update(carry: Any, mazes: jax.Array) -> Any:
         variables, memory = carry
@@ -402,12 +408,8 @@ def improve(config: Config, data: Data, state: State, steps: Steps, before: Any,
             logits, values = net.apply(variables._replace(weights=weights), seen)
             logits = logits.reshape(many, per_maze, grid.NUM_ACTIONS)[here]
             values = values.reshape(many, per_maze)[here]
-            return ppo.loss(
-                logits,
-                values,
-                *(column[:, mazes] for column in (steps.action, old, advantage, target)),
-                weights_of_parts,
-            )
+            action, likely, gain, goal = (column[:, mazes] for column in (steps.action, old, advantage, target))
+            return ppo.loss(logits, values, action, likely, gain, goal, shares)
 
         (value, parts), slope = jax.value_and_grad(objective, has_aux=True)(variables.weights)
         change, memory = optimizer.update(slope, memory, variables.weights)
@@ -447,7 +449,10 @@ def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
 
 def policy(config: Config, data: Data, state: State, *, precise: bool = True) -> Variables:
     """The actor's variables; there are no batch-norm statistics."""
-    weights = {name: part for name, part in state.actor.weights.items() if name != "critic"}
+    weights = state.actor.weights
+    if "actor" in weights:
+        return state.actor._replace(weights=weights["actor"])
+    weights = {name: part for name, part in weights.items() if name != "critic"}
     return state.actor._replace(weights=weights)
 
 

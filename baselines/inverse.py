@@ -30,7 +30,7 @@ class Inverse(nnx.Module):
     """One trunk for both observations, and a head on their features side by side."""
 
     def __init__(self, name: str, env: Labyrinth, *, dropout: float, rngs: nnx.Rngs) -> None:
-        self.trunk = networks.trunk(name, env, rngs=rngs)
+        self.trunk = networks.trunk(networks.with_features(name), env, rngs=rngs)
         self.head = Head(2 * self.trunk.features, grid.NUM_ACTIONS, dropout=dropout, rngs=rngs)
 
     def __call__(
@@ -62,8 +62,10 @@ class Moves(NamedTuple):
 
 def room(steps: Steps, more: int) -> Moves:
     """A buffer that holds these steps, with room for ``more``."""
-    columns = [jnp.pad(column.ravel(), (0, more)) for column in (steps.state, steps.action, steps.following)]
-    return Moves(*columns, jnp.int32(steps.state.size))
+    state, action, following = (
+        jnp.pad(column.ravel(), (0, more)) for column in (steps.state, steps.action, steps.following)
+    )
+    return Moves(state, action, following, jnp.int32(steps.state.size))
 
 
 def has_room(moves: Moves) -> jax.Array:

@@ -290,8 +290,16 @@ def _planner(env: Labyrinth, **choices: Any) -> nnx.Module:
     return Planner(env, **choices)
 
 
+def _resnet(env: Labyrinth, *, attention: bool = False, **choices: Any) -> Any:
+    from baselines.resnet import ResNetTrunk
+
+    return ResNetTrunk(env, attention=attention, **choices)
+
+
 ENCODERS: dict[str, Encoder] = {
     "cnn": Encoder("pixels", ConvTrunk),
+    "resnet18": Encoder("pixels", _resnet),
+    "resnet18-attention": Encoder("pixels", functools.partial(_resnet, attention=True)),
     "mlp": Encoder("vector", OneHotTrunk),
     "planner": Encoder(
         "pixels",
@@ -313,6 +321,15 @@ def trunk(name: str, env: Labyrinth, *, norm: bool = True, rngs: nnx.Rngs) -> An
         usable = [other for other, entry in ENCODERS.items() if entry.trunk is not None]
         raise ValueError(f"encoder {name!r} is a whole policy and gives no features; those that do: {usable}")
     return make(env, norm=norm, rngs=rngs)
+
+
+def with_features(name: str) -> str:
+    """The encoder itself, or where it is a whole policy the plain one that reads the same observation.
+
+    Critics, discriminators and inverse models need features.
+    """
+    entry = encoder(name)
+    return name if entry.trunk is not None else {"pixels": "cnn", "vector": "mlp"}[entry.observation]
 
 
 @functools.cache

@@ -16,7 +16,7 @@ SHAPE = (3, 3)
 METHODS = {"bc": bc, "dagger": dagger, "bco": bco, "iupe": iupe, "sqil": sqil, "gail": gail}
 SMALL = {
     "bc": bc.Config(encoder="mlp", epochs=3, batch=8),
-    "dagger": dagger.Config(encoder="mlp", epochs=3, steps=6, round_updates=4, batch=8),
+    "dagger": dagger.Config(encoder="mlp", epochs=3, steps=20, round_updates=4, batch=8),
     "bco": bco.Config(encoder="mlp", epochs=3, batch=8, random_steps=20, model_updates=5, model_batch=8),
     "iupe": iupe.Config(
         encoder="mlp", epochs=4, batch=8, random_steps=20, limit=12, renewals=3, model_updates=5, renewal_updates=2
@@ -196,7 +196,7 @@ def test_dagger_with_the_expert_at_the_wheel_sees_only_the_demonstrations():
     shown = pairs(np.asarray(given.table.index(rows.maze, rows.mode, rows.cell)), np.asarray(rows.action))
     filled = int(state.filled)
     assert pairs(np.asarray(state.states)[:filled], np.asarray(state.actions)[:filled]) == shown
-    assert metrics["queries"].tolist() == [18.0, 36.0, 54.0]
+    assert metrics["queries"].tolist() == [60.0, 120.0, 180.0]
 
 
 def test_dagger_learns_of_new_states_and_labels_them_right():
