@@ -199,5 +199,6 @@ def draw_actions(axes: Any, weights: np.ndarray, title: str = "") -> None:
     bars = axes.bar(grid.ACTION_NAMES, weights, color="#4878a8")
     axes.bar_label(bars, labels=[f"{weight:.2f}" for weight in weights], fontsize=8)
     axes.set_ylim(0, 0.75)
+    axes.tick_params(labelsize=8)
     axes.set_title(title, fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
