@@ -1,59 +1,112 @@
-"""Seconds of training until a target on the training mazes: ``python -m benchmarks.training RUNS``.
+"""Behavioural cloning beside PyTorch: ``python -m benchmarks.training [--repeats 5] [--epochs 3]``.
 
-RUNS is a folder of scripts/six_methods.sh. Seconds are those of the jitted chunks, without compilation,
-evaluation and checkpoints; success is looked at 20 times a run, so they are rounded up to the next look.
-For GAIL also the steps in the environment for each of these seconds, all its updates included.
+One epoch is 900 pictures of 64 px in random order, batches of 100: the CNN of Table 3a with
+batch norm and dropout, cross-entropy, Adam. Ours is the chunk of epochs that
+``baselines.train`` runs; PyTorch gets the same pictures, network and optimiser, eagerly, with
+as many threads as given. They take turns in one process. Without torch only ours is timed.
 """
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import json
-import sys
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
-from baselines import runner
-from benchmarks.six_methods import ROWS
+import jaxlab
+from baselines import bc, learning, runner
+from benchmarks import timing
+from jaxlab import datasets
 
-TARGETS = {"sqil": 0.95, "gail": 0.85}
-"""Success on the training mazes; 1 for the others."""
+EXAMPLES, BATCH = 900, 100
 
 
-def measure(folder: Path, target: float) -> dict[str, Any]:
-    """One run's seconds to the target (None: not reached), last success, and steps a second."""
-    rows = [json.loads(line) for line in (folder / runner.METRICS).read_text("utf-8").splitlines()]
-    looks = [row for row in rows if "train_success" in row]
-    reached = [row["seconds"] for row in looks if row["train_success"] >= target]
-    steps = sum(row.get("steps", 0) for row in rows[: rows.index(looks[-1]) + 1])
-    return {
-        "seconds_to_target": reached[0] if reached else None,
-        "seconds": looks[-1]["seconds"],
-        "last_success": looks[-1]["train_success"],
-        "steps_per_second": steps / looks[-1]["seconds"] if steps else None,
+def pictures() -> learning.Data:
+    """900 demonstrated steps in 5x5 mazes."""
+    mazes = jaxlab.splits.load("5x5-v1")["train"]
+    shown = datasets.demonstrations(jaxlab.Labyrinth((5, 5)), mazes)
+    rows = ("maze", "mode", "cell", "action", "next_mode", "next_cell")
+    first = dataclasses.replace(shown, **{name: getattr(shown, name)[:EXAMPLES] for name in rows})
+    return learning.data(first, "cnn")
+
+
+def ours(data: learning.Data, epochs: int) -> Callable[[int], Any]:
+    """The chunk that ships, from the state that the last one left."""
+    config = bc.Config(batch=BATCH)
+    kept = [bc.init(config, data, jax.random.key(0))]
+
+    def run(number: int) -> Any:
+        del number
+        kept[0], metrics = runner._chunk(bc, config, epochs, False, data, kept[0], jnp.int32(epochs))
+        return metrics
+
+    return run
+
+
+def torch_epochs(data: learning.Data, epochs: int, threads: int) -> Callable[[int], Any] | None:
+    """The same in PyTorch; None where it is not installed."""
+    try:
+        import torch
+        from torch import nn
+    except ImportError:
+        return None
+    torch.set_num_threads(threads)
+    shown = data.demonstrations
+    seen = np.array(data.table.see(shown.maze, shown.mode, shown.cell))
+    images = torch.from_numpy(seen).permute(0, 3, 1, 2).contiguous()
+    actions = torch.from_numpy(np.array(shown.action)).long()
+    net = nn.Sequential(
+        *(nn.Conv2d(3, 32, 8, 4), nn.LeakyReLU()),
+        *(nn.Conv2d(32, 64, 4, 2), nn.BatchNorm2d(64), nn.LeakyReLU()),
+        *(nn.Conv2d(64, 64, 3, 1), nn.BatchNorm2d(64), nn.LeakyReLU(), nn.Flatten()),
+        *(nn.Linear(1024, 512), nn.LeakyReLU(), nn.Dropout(0.3)),
+        *(nn.Linear(512, 512), nn.LeakyReLU(), nn.Dropout(0.3), nn.Linear(512, 4)),
+    )
+    optimizer = torch.optim.Adam(net.parameters(), lr=5e-4)
+
+    def run(number: int) -> None:
+        torch.manual_seed(number)
+        for _ in range(epochs):
+            for rows in torch.randperm(EXAMPLES).split(BATCH):
+                optimizer.zero_grad()
+                logits = net(images[rows].float() / 255)
+                nn.functional.cross_entropy(logits, actions[rows]).backward()
+                optimizer.step()
+
+    return run
+
+
+def measure(repeats: int, epochs: int, threads: int) -> dict[str, Any]:
+    """Seconds an epoch, and the ratio where there are two."""
+    data = pictures()
+    candidates = {"jaxlab": ours(data, epochs)}
+    if (peer := torch_epochs(data, epochs, threads)) is not None:
+        candidates["torch"] = peer
+    timed = timing.side_by_side(candidates, repeats)
+    out: dict[str, Any] = {
+        name: {"best": t.best / epochs, "median": t.median / epochs, "first": t.first} for name, t in timed.items()
     }
+    if "torch" in timed:
+        mine, other = timed["jaxlab"], timed["torch"]
+        out["ratio"] = {"best": mine.best / other.best, "median": mine.median / other.median}
+    return out
 
 
-def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    print(f"{'method':14s} {'target':>6s} {'reached':>8s} {'seconds to it':>14s} {'seconds':>8s} {'steps/s':>9s}")
-    for row in ROWS:
-        target = TARGETS.get(row.split("-")[0], 1.0)
-        files = sorted(Path(arguments[0]).glob(f"{row}/*/{runner.METRICS}"))
-        runs = [measure(file.parent, target) for file in files]
-        if not runs:
-            continue
-        times = [run["seconds_to_target"] for run in runs if run["seconds_to_target"] is not None]
-        speeds = [run["steps_per_second"] for run in runs if run["steps_per_second"]]
-        to_target = f"{np.mean(times):.0f}" if times else "-"
-        speed = f"{np.mean(speeds):,.0f}" if speeds else ""
-        whole = np.mean([run["seconds"] for run in runs])
-        print(f"{row:14s} {target:6.0%} {len(times):4d}/{len(runs):<3d} {to_target:>14s} {whole:8.0f} {speed:>9s}")
-    return 0
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=3, help="epochs in one timed run")
+    parser.add_argument("--threads", type=int, default=2, help="threads of PyTorch")
+    args = parser.parse_args()
+    print(json.dumps({**timing.machine(), "torch": timing.version("torch")}))
+    for name, figures in measure(args.repeats, args.epochs, args.threads).items():
+        print(f"{name:8s}" + "  ".join(f"{key} {value:.3f}" for key, value in figures.items()), flush=True)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    main()
