@@ -35,6 +35,7 @@ PARTS: dict[str, Callable[[int], dict[str, Any]]] = {
     "compile": environment.compile_seconds,
     "memory": environment.bytes_per_environment,
     "generation": making.generation,
+    "settings": making.settings,
     "tables": making.tables,
     "paths": paths.paths,
 }
@@ -47,7 +48,7 @@ def show(result: Any, indent: int = 2) -> None:
             print(" " * indent + name)
             show(value, indent + 2)
         elif isinstance(value, dict):
-            print(" " * indent + f"{name:24s}" + "  ".join(f"{k} {v:,.4g}" for k, v in value.items()))
+            print(" " * indent + f"{name:36s}" + "  ".join(f"{k} {v:,.4g}" for k, v in value.items()))
         else:
             print(" " * indent + f"{name:24s}{value:,.4g}")
 

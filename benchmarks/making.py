@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 import jaxlab
+from jaxlab.maze import structure
 
 RELEASED_MAZES_PER_SECOND = {5: 2111.0, 10: 523.0, 25: 72.0}
 """Recorded on one core of another machine (reset with a new structure)."""
@@ -47,4 +48,25 @@ def tables(repeats: int) -> dict[str, Any]:
             jax.block_until_ready(env.params(mazes))
             seconds.append(time.perf_counter() - began)
         out[f"{number} of {side}x{side}"] = {"best": min(seconds[1:]), "median": sorted(seconds[1:])[repeats // 2]}
+    return out
+
+
+def settings(repeats: int) -> dict[str, Any]:
+    """1,000 mazes for each non-empty set of settings at 5x5 and 8x8: seconds (together under 120), all solvable."""
+    del repeats
+    out: dict[str, Any] = {}
+    names = ("key_and_door", "icy_floor", "occlusion")
+    for side in (5, 8):
+        for chosen in range(1, 2 ** len(names)):
+            flags = {name: bool(chosen >> bit & 1) for bit, name in enumerate(names)}
+            began = time.perf_counter()
+            mazes = jaxlab.splits.make((side, side), 1000, 0, 0, seed=0, variants=False, **flags)["train"]
+            seconds = time.perf_counter() - began
+            params = jaxlab.Labyrinth((side, side), **flags).params(mazes)
+            assert params.shortest is not None
+            solvable = int((params.shortest > 0).sum())
+            different = len(set(map(bytes, structure(mazes.walls))))
+            label = f"{side}x{side} " + "+".join(name for name, on in flags.items() if on)
+            out[label] = {"seconds": seconds, "solvable": solvable, "different": different}
+    out["together"] = {"seconds": sum(row["seconds"] for row in out.values())}
     return out
