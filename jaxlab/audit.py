@@ -232,7 +232,7 @@ def figure(result: Mapping[str, Any]) -> bytes:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line: print the report of a folder or of a frozen split."""
-    parser = argparse.ArgumentParser(prog="python -m jaxlab.audit", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="jaxlab audit", description=__doc__.splitlines()[0])
     parser.add_argument(
         "splits", metavar="DIR", help="folder with train, eval and test, or a frozen split such as 5x5-v1"
     )
@@ -248,6 +248,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if given.figure:
             write_atomic(given.figure, figure(result))
             print(f"{'' if given.json else chr(10)}wrote {given.figure}")
+    except BrokenPipeError:  # the reader, such as `head`, has enough
+        raise
     except (OSError, ValueError, ImportError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
 

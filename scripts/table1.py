@@ -49,6 +49,8 @@ def of_suite(domain: str, task: str) -> Source:
     """Initial observations of a task of the DeepMind control suite."""
     from dm_control import suite
 
+    suite.load(domain, task)
+
     def draw(seed: int, number: int) -> np.ndarray:
         env = suite.load(domain, task, task_kwargs={"random": seed})
         observed = (env.reset().observation.values() for _ in range(number))
@@ -67,7 +69,7 @@ def sources() -> Iterator[tuple[str, Source | None, str]]:
     for domain, task in SUITE:
         try:
             yield f"DeepMind {domain}", of_suite(domain, task), ""
-        except ImportError as error:
+        except Exception as error:  # absent, or at odds with the MuJoCo that is there
             yield f"DeepMind {domain}", None, str(error).splitlines()[0]
 
 

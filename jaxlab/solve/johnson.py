@@ -26,10 +26,10 @@ def _compiled(function):
     """
     if not sys.dont_write_bytecode or "NUMBA_CACHE_DIR" in os.environ:
         try:
-            return numba.njit(function, nogil=True, cache=True)
+            return numba.njit(function, nogil=True, cache=True, forceinline=function.__name__ != "_run")
         except RuntimeError:  # no folder that can be written to
             pass
-    return numba.njit(function, nogil=True)
+    return numba.njit(function, nogil=True, forceinline=function.__name__ != "_run")
 
 
 class Work(NamedTuple):
