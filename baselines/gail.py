@@ -57,7 +57,7 @@ class Config:
     """Discount."""
     trace: float = 0.95
     """Lambda of the advantages."""
-    passes: int = 4
+    passes: int = 2
     """PPO's passes over a round's steps."""
     minibatches: int = 10
     """PPO's updates a pass, each with all steps of a share of the mazes."""
@@ -71,11 +71,11 @@ class Config:
     """Of Adam, for the policy; falls linearly to 0."""
     clip_gradient: float = 0.5
     """Largest norm of the policy's gradient."""
-    judge_passes: int = 2
+    judge_passes: int = 3
     """The discriminator's passes over a round's steps."""
-    judge_minibatches: int = 5
+    judge_minibatches: int = 10
     """Its updates a pass, each with a share of the mazes."""
-    judge_rate: float = 5e-4
+    judge_rate: float = 1e-3
     """Its learning rate (Adam, constant)."""
     penalty: float = 0.0
     """Weight of the gradient penalty ``(|dl/dx| - 1)^2`` on mixtures of shown and own pairs."""

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.test_util import check_grads
 
 import jaxlab
 from baselines import bc, bco, dagger, evaluate, gail, inverse, iupe, learning, sqil, world
@@ -137,6 +138,22 @@ def test_seeds_together_equal_seeds_alone(name):
     lane = method.policy(config, data(), jax.tree.map(lambda leaf: leaf[1], together))
     for a, b in zip(jax.tree.leaves(lane), jax.tree.leaves(method.policy(config, data(), alone)), strict=True):
         assert np.allclose(a, b, atol=2e-4)
+
+
+@pytest.mark.parametrize("name", ["dagger", "gail", pytest.param("sqil", marks=pytest.mark.slow)])
+def test_methods_play_with_key_door_and_ice(name):
+    """The start lies before a door; the key is two cells off the route; one cell is ice, two lead nowhere alive."""
+    edges = [(0, 1), (1, 2), (1, 4), (4, 7), (7, 8), (0, 3), (2, 5), (6, 7)]
+    maze = jaxlab.from_edges(edges, SHAPE, start=0, goal=8, key=3, door=7, ice=[2])
+    env = jaxlab.Labyrinth(SHAPE, key_and_door=True, icy_floor=True)
+    given = learning.data(datasets.demonstrations(env, jaxlab.stack([maze, maze])), "mlp")
+    state, metrics = trained(name, given)
+    assert all(np.isfinite(values).all() for values in metrics.values())
+    assert (given.demonstrations.mode == 2).any(), "the door is opened on the way"
+    if name == "dagger":
+        states, actions = (np.asarray(column)[: int(state.filled)] for column in (state.states, state.actions))
+        assert (np.asarray(given.params.optimal).reshape(-1)[states] >> actions & 1).all()
+        assert world.reachable(world.make(given.env, given.params))[states].all()
 
 
 # -- one maze --------------------------------------------------------------------------------------
@@ -328,6 +345,25 @@ def test_sqil_without_a_network_solves_every_maze_and_stays_bounded():
     assert success(sqil.Config(encoder="mlp", absorbing=False))[0] < 1, "the trap that METHODS derives"
 
 
+def test_slopes_in_double_precision():
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(0), 3)
+        q, next_q, weight = (jax.random.normal(key, (6, 4), jnp.float64) for key in keys)
+        action = jnp.array([0, 1, 2, 3, 0, 1])
+
+        def soft(q):
+            target = sqil.soft_target(1.0, next_q, jnp.arange(6) == 2, False, gamma=0.9, alpha=0.1)
+            return sqil.loss(q, action, target)
+
+        def judged(weight):
+            f = lambda x: jnp.tanh(x @ weight).sum(-1)  # noqa: E731
+            return gail.judge_loss(f(q), f(next_q)) + 10 * gail.gradient_penalty(f, 1.0, q)
+
+        check_grads(soft, (q,), 1, modes=["rev"], rtol=1e-6)
+        check_grads(judged, (weight[:4],), 1, modes=["rev"], rtol=1e-5)
+        check_grads(lambda q: learning.cross_entropy(q, action).mean(), (q,), 1, modes=["rev"], rtol=1e-6)
+
+
 # -- the inverse model's data ----------------------------------------------------------------------
 
 
@@ -373,7 +409,7 @@ def test_only_first_episodes_that_arrive_are_kept():
     assert share == 0.5
 
 
-def test_the_inverse_model_is_right_on_moves_and_on_mazes_it_never_saw():
+def test_the_inverse_model_labels_every_demonstrated_step_right():
     given = data()
     config = dataclasses.replace(ONE["bco"], random_steps=500)
     state = begin("bco", config, given, jax.random.key(0))
