@@ -46,7 +46,7 @@ class Options:
     add: tuple[Path, ...] = ()
     """Further results.json, or folders of them, that join the tables."""
     out: Path = Path("runs/benchmark")
-    """Folder for the cells and the tables."""
+    """Folder for the cells, the tables and report.html."""
     only_report: bool = False
     """Train nothing: tables and report of what is there."""
     quiet: bool = False
@@ -77,8 +77,10 @@ def collect(out: Path, further: Sequence[Path] = (), planned: Sequence[Cell] | N
     return entries.read([*found, *further])
 
 
-def write(out: Path, found: Sequence[entries.Entry]) -> list[Path]:
-    """Write the tables in every format (host)."""
+def write(out: Path, found: Sequence[entries.Entry], title: str = "Labyrinth benchmark") -> list[Path]:
+    """Write the tables in every format and the report (host)."""
+    from baselines import page
+
     made = tables.collect(found)
     gaps = tables.gaps(found)
     texts = {
@@ -91,6 +93,7 @@ def write(out: Path, found: Sequence[entries.Entry]) -> list[Path]:
     for name, text in texts.items():
         write_atomic(out / name, text)
         paths.append(out / name)
+    paths.append(page.write(out / "report.html", found, made, gaps, title=title))
     return paths
 
 

@@ -14,8 +14,9 @@ NAMES = {"success": "success, %", "aer": "average episodic return"}
 HOW = (
     "Last weights, precise batch-norm statistics, argmax policy, exact evaluation: mean over training seeds and mazes, "
     f"with its 95 % interval (bootstrap over seeds and mazes, {DRAWS:,} resamples, percentiles; exact binomial over "
-    "mazes at 0 and 100 %). The paper's value of one training seed stands in brackets after it."
+    "mazes at 0 and 100 %)."
 )
+BESIDE = "The paper's value, of one training seed, stands in brackets after it."
 
 
 def number(value: float, metric: str) -> str:
@@ -31,7 +32,7 @@ def _percent(value: float, metric: str) -> str:
 
 def markdown(tables: Iterable[Table]) -> str:
     """All tables on one page."""
-    parts = [f"# Results\n\n{HOW}\n"]
+    parts = [f"# Results\n\n{HOW} {BESIDE}\n"]
     for table in tables:
         parts.append(f"## {table.title}\n")
         for metric in table.metrics:
@@ -92,7 +93,7 @@ def latex(table: Table) -> str:
                 ]
             )
         )
-    head = f"% {table.title}\n% {HOW}\n"
+    head = f"% {table.title}\n% {HOW} {BESIDE}\n"
     return head + "\n\n".join(parts) + "\n"
 
 

@@ -36,13 +36,13 @@ def _weights(count: int, draws: int, stream: int) -> np.ndarray:
     return rng.multinomial(count, np.full(count, 1 / count), size=draws).astype(np.float32)
 
 
-_MAZES, _SEEDS, _OTHER_SEEDS = range(3)
+_MAZES, _SEEDS, _OTHER_SEEDS, _OTHER_MAZES = range(4)  # streams of random numbers
 
 
-def _resampled(values: np.ndarray, draws: int, stream: int) -> np.ndarray:
+def _resampled(values: np.ndarray, draws: int, of_seeds: int, of_mazes: int = _MAZES) -> np.ndarray:
     seeds, mazes = values.shape
-    rows = _weights(seeds, draws, stream) @ values.astype(np.float32)
-    return (rows * _weights(mazes, draws, _MAZES)).sum(-1, dtype=np.float64) / (seeds * mazes)
+    rows = _weights(seeds, draws, of_seeds) @ values.astype(np.float32)
+    return (rows * _weights(mazes, draws, of_mazes)).sum(-1, dtype=np.float64) / (seeds * mazes)
 
 
 def _ends(means: np.ndarray) -> tuple[float, float]:
@@ -100,4 +100,18 @@ def of_difference(first: Any, second: Any, draws: int = DRAWS) -> Interval:
     if one.shape[1] != two.shape[1]:
         raise ValueError(f"paired scores need the same mazes, got {one.shape[1]} and {two.shape[1]} of them")
     gaps = _resampled(one, draws, _SEEDS) - _resampled(two, draws, _OTHER_SEEDS)
+    return Interval(float(one.mean() - two.mean()), *_ends(gaps))
+
+
+def of_gap(first: Any, second: Any, draws: int = DRAWS) -> Interval:
+    """The interval of ``mean(first) - mean(second)`` of the same training seeds on different mazes.
+
+    Args:
+        first: ``[seeds, mazes]``, such as success on train.
+        second: ``[seeds, other mazes]``, such as success on test.
+    """
+    one, two = _matrix(first, "first"), _matrix(second, "second")
+    if one.shape[0] != two.shape[0]:
+        raise ValueError(f"a gap is between scores of the same seeds, got {one.shape[0]} and {two.shape[0]} of them")
+    gaps = _resampled(one, draws, _SEEDS) - _resampled(two, draws, _SEEDS, _OTHER_MAZES)
     return Interval(float(one.mean() - two.mean()), *_ends(gaps))
