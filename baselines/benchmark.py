@@ -40,7 +40,7 @@ class Options:
     seeds: int | None = None
     """Training seeds of each cell (5, or what the preset says)."""
     epochs: int | None = None
-    """Epochs of the methods that count in epochs."""
+    """Epochs of every method, whatever it calls one (default: its own)."""
     maze_seed: int | None = None
     """Draw new mazes from this seed in place of the frozen splits."""
     add: tuple[Path, ...] = ()
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.only_report:
             found = collect(options.out, options.add)
         else:
-            with progress.bars(planned, options.quiet) as (watch, ended):
+            with campaign.alone(options.out), progress.bars(planned, options.quiet) as (watch, ended):
                 outcome = campaign.run(planned, options.out, maze_seed=options.maze_seed, watch=watch, ended=ended)
             failed = bool(outcome.errors)
             for name, error in outcome.errors.items():

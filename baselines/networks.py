@@ -67,6 +67,21 @@ class Network:
         """The output as in use: no dropout, the statistics of ``variables``."""
         return self._module(variables)(*inputs, train=False, rngs=None)
 
+    def features(self, variables: Variables, x: Any) -> jax.Array:
+        """What the encoder makes of observations, ``float32[B, F]``: the space in which images are near each other.
+
+        It is the trunk's output; the last hidden layer where the trunk only rewrites what it sees.
+
+        Raises:
+            ValueError: the network is not a trunk and a head.
+        """
+        module = self._module(variables)
+        module = getattr(module, "values", module)  # SQIL's wrapper of a policy
+        if not (hasattr(module, "trunk") and hasattr(module, "head")):
+            raise ValueError("this network is a whole policy: it has no encoder whose features could be compared")
+        seen = module.trunk(x, train=False)
+        return seen if jax.tree.leaves(nnx.state(module.trunk, nnx.Param)) else module.head.hidden(seen)
+
     def train(self, variables: Variables, key: jax.Array | None, *inputs: Any) -> tuple[Any, Any]:
         """The output in training, and the new statistics. Without a key there is no dropout."""
         module = self._module(variables)
@@ -170,9 +185,13 @@ class Head(nnx.Module):
 
     def __call__(self, x: jax.Array, *, rngs: nnx.Rngs | None = None) -> jax.Array:
         """``float[..., inputs]`` to ``float[..., outputs]``; dropout only with ``rngs``."""
+        return self.layers[-1](self.hidden(x, rngs=rngs))
+
+    def hidden(self, x: jax.Array, *, rngs: nnx.Rngs | None = None) -> jax.Array:
+        """``float[..., inputs]`` to the last hidden layer."""
         for layer in self.layers[:-1]:
             x = self.dropout(leaky(layer(x)), deterministic=rngs is None, rngs=rngs)
-        return self.layers[-1](x)
+        return x
 
 
 # -- trunks: an observation to features ------------------------------------------------------------

@@ -7,12 +7,13 @@ from its checkpoints; one whose config has changed since begins again.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,27 @@ class Outcome:
     states: dict[str, str]
     errors: dict[str, str] = dataclasses.field(default_factory=dict)
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
+
+
+@contextlib.contextmanager
+def alone(out: Path) -> Iterator[None]:
+    """Hold a benchmark's folder, so that no second process trains in it; the system lets go when the process ends.
+
+    Raises:
+        OSError: another process holds it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such lock
+        yield
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    with open(out / ".lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise OSError(f"{out}: another process is at work in this folder") from None
+        yield
 
 
 def folder_of(out: Path, cell: Cell) -> Path:

@@ -92,11 +92,11 @@ def grid(
 
 SMOKE = {
     "bc": {"epochs": 200},
-    "dagger": {"rounds": 10, "round_updates": 40},
+    "dagger": {"epochs": 10, "round_updates": 40},
     "gail": {"epochs": 20, "steps": 64},
-    "bco": {"epochs": 200},
+    "bco": {"epochs": 200, "model_updates": 500},
     "sqil": {"epochs": 10},
-    "iupe": {"epochs": 200},
+    "iupe": {"epochs": 200, "model_updates": 500},
 }
 """Short runs on vectors: enough to see every part work, too short for good numbers."""
 
@@ -122,14 +122,7 @@ def paper(methods: Sequence[str]) -> list[Cell]:
     (docs/results.md), so methods that pass over the demonstrations do that.
     """
     full: dict[str, Any] = {"epochs": PAPER_EPOCHS, "batch": "full"}
-    budget: dict[str, Mapping[str, Any]] = {
-        "bc": full,
-        "bco": full,
-        "iupe": {"epochs": PAPER_EPOCHS},
-        "dagger": {"rounds": PAPER_EPOCHS},
-        "gail": {"epochs": PAPER_EPOCHS},
-        "sqil": {"epochs": PAPER_EPOCHS},
-    }
+    budget: dict[str, Mapping[str, Any]] = {"": {"epochs": PAPER_EPOCHS}, "bc": full, "bco": full, "iupe": full}
     out = grid(methods, [3, 4, 5], ["cnn"], 5, budget)
     if "bc" in methods:
         out.append(Cell("bc", "cnn", 5, 5, {"epochs": LONG_EPOCHS, "batch": "full"}, "long"))

@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from baselines import diagnosis, runner
+from baselines import diagnosis, nearest, runner
 from baselines.bench import formats
 from baselines.bench.entries import Entry, groups, name_of
 from baselines.bench.tables import Gap, Table
@@ -132,4 +132,8 @@ def _diagnosis(group: Sequence[Entry], series: Mapping[str, int], index: int) ->
     splits = [split for split in group[0].splits if any(split in one for _, _, one in found)]
     picture = charts.distance_chart([(i, one) for _, i, one in found], splits, str(index))
     tables = sections.diagnosis_tables(found, splits)
-    return f'<h3>Where actions are right</h3><div class="chart wide">{picture}</div>{tables}'
+    near = [
+        (entry.label, series[entry.label], nearest.run(entry.folder)) for entry in group if entry.folder is not None
+    ]
+    title = "<h3>Where actions are right</h3>"
+    return f'{title}<div class="chart wide">{picture}</div>{tables}{sections.nearest_table(near)}'

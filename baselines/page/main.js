@@ -25,8 +25,9 @@ function setGroup(group) {
 function setEntry(entry) {
   chosen.entry = entry;
   const { seeds } = data.entries[entry];
-  chosen.seed = "all";
-  fill(byId("f-seed"), [["all", "all"], ...seeds.map((seed) => [String(seed.seed), String(seed.seed)])], "all");
+  const names = ["all", ...seeds.map((seed) => String(seed.seed))];
+  if (!names.includes(chosen.seed)) chosen.seed = "all";
+  fill(byId("f-seed"), names.map((name) => [name, name]), chosen.seed);
   refresh();
 }
 

@@ -175,21 +175,32 @@ def diagnosis_tables(found: Sequence[tuple[str, int, Mapping[str, Any]]], splits
 
 
 def nearest_table(found: Sequence[tuple[str, int, Mapping[str, Any]]]) -> str:
-    """What the nearest training image in the encoder's features shares with the state that is looked at."""
+    """What the nearest training image in the encoder's features shares with an image of another maze."""
+    names = {
+        "same_cell": "same cell, %",
+        "same_walls": "same walls at the cell, %",
+        "alike_around": "walls alike around it, %",
+        "same_walls_elsewhere": "same walls, other cell, %",
+    }
     rows = []
     for label, series, one in found:
         for split, part in one.items():
-            cells = "".join(
-                f'<td><b class="n">{100 * part[name]["nearest"]:.0f}</b><span class="ci">chance '
-                f"{100 * part[name]['chance']:.0f}</span></td>"
-                for name in ("same_cell", "same_walls", "alike_around")
-            )
+            cells = []
+            for key in names:
+                near, chance = part[key]["nearest"], part[key]["chance"]
+                text = "" if near is None else f'<b class="n">{100 * near:.0f}</b>'
+                cells.append(f'<td>{text}<span class="ci">at random {100 * chance:.0f}</span></td>')
             name = f"{swatch(series)}{escape(label)}, {split_name(split)}"
-            rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
+            rows.append(f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>')
     if not rows:
         return ""
-    title = head(["Nearest training image", "same cell, %", "same walls at the cell, %", "walls alike around it, %"])
-    return f'<div class="scroll"><table class="scores">{title}<tbody>{"".join(rows)}</tbody></table></div>'
+    note = (
+        "Does the training image nearest in the encoder's features share the agent's cell, or the walls around it? "
+        "States of demonstrations, first seed; beside a random training image. The paper (section 4.2) says that the "
+        "walls matter more than the cell."
+    )
+    table = f'<table class="scores">{head(["", *names.values()])}<tbody>{"".join(rows)}</tbody></table>'
+    return f'<h3>Nearest training images</h3><p class="note">{note}</p><div class="scroll">{table}</div>'
 
 
 def facts(found: Sequence[Entry]) -> str:
