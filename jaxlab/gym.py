@@ -257,7 +257,7 @@ class LabyrinthEnv(gymnasium.Env):
         return self._maze
 
     def _checked(self, mazes: Maze) -> Maze:
-        return jax.tree.map(np.asarray, self.core.params(mazes).mazes)
+        return jax.tree.map(np.asarray, self.core._check(mazes))
 
     def _draw(self) -> Maze:
         """The next maze of the seeded stream."""
