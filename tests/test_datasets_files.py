@@ -87,7 +87,7 @@ def test_npz_there_and_back(tmp_path, played):
         datasets.read_npz(tmp_path / "c.npz")
 
 
-def test_huggingface_there_and_back_offline(tmp_path, env, mazes, monkeypatch):
+def test_complaint_15_mazes_go_to_hugging_face_and_back_offline(tmp_path, env, mazes, monkeypatch):
     library = pytest.importorskip("datasets", reason="datasets is not installed")
     pytest.importorskip("PIL", reason="Pillow is not installed")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

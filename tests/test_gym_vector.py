@@ -139,3 +139,11 @@ def test_spaces_and_pictures():
     assert len(pictures) == NUM
     np.testing.assert_array_equal(np.stack(pictures), obs)
     assert env.step(env.action_space.sample())[0] in env.observation_space
+
+
+def test_complaint_14_every_drawn_maze_can_be_solved():
+    env = make()
+    for seed in range(4):
+        _, infos = env.reset(seed=seed)
+        assert (infos["distance"] > 0).all()
+        assert not np.any(np.asarray(env.mazes.start) == np.asarray(env.mazes.goal))
