@@ -9,7 +9,8 @@ import pytest
 PAGES = ["rollouts", "learning", "gymnasium", "throughput", "datasets", "command", "migration"]
 
 
-@pytest.mark.parametrize("page", PAGES)
+# The README trains too, so the page on learning is left to the slow suite.
+@pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.slow] * (p == "learning")) for p in PAGES])
 def test_code_of_the_page_runs(page, capsys):
     for package in ("gymnasium", "flax") if page in ("gymnasium", "migration", "learning") else ():
         pytest.importorskip(package, reason=f"the page needs {package}")
