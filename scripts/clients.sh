@@ -11,10 +11,10 @@ data=build/clients/data
 mkdir -p "$clients"
 [ $# -gt 0 ] || set -- sb3 imitation il-datasets
 
-environment() { # NAME REQUIREMENT: make it unless it is there
+environment() { # NAME REQUIREMENT...: make it unless it is there
   if [ ! -e "$clients/$1/ready" ]; then
     "$python" -m venv "$clients/$1"
-    "$clients/$1/bin/pip" install --quiet "$2"
+    "$clients/$1/bin/pip" install --quiet "${@:2}"
     touch "$clients/$1/ready"
   fi
 }
@@ -40,7 +40,7 @@ for client in "$@"; do
       "$clients/imitation/bin/python" scripts/clients/imitation_bc.py "$data/npz/train.npz"
       ;;
     il-datasets)
-      environment il-datasets il-datasets==1.0.0
+      environment il-datasets il-datasets==1.0.0 tensorboard-wrapper tensorboard tabulate
       HF_HUB_OFFLINE=1 HF_HOME="$clients/cache" \
         "$clients/il-datasets/bin/python" scripts/clients/il_datasets_open.py "$data/npz/train.npz" "$data/images"
       ;;
