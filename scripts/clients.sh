@@ -40,7 +40,7 @@ for client in "$@"; do
       "$clients/imitation/bin/python" scripts/clients/imitation_bc.py "$data/npz/train.npz"
       ;;
     il-datasets)
-      environment il-datasets il-datasets==1.0.0 tensorboard-wrapper tensorboard tabulate
+      environment il-datasets il-datasets==1.0.0 gym tensorboard-wrapper tensorboard tabulate
       HF_HUB_OFFLINE=1 HF_HOME="$clients/cache" \
         "$clients/il-datasets/bin/python" scripts/clients/il_datasets_open.py "$data/npz/train.npz" "$data/images"
       ;;
