@@ -67,7 +67,7 @@ class State:
     """What training carries from one epoch to the next.
 
     ``moves`` are the agent's own, ``inverse.Moves`` of fixed capacity; ``labels int32[n]`` are what
-    the model says of the demonstrations.
+    the model says of the demonstrations; ``right`` is its accuracy on the last batches.
     """
 
     policy: bc.State
@@ -78,6 +78,7 @@ class State:
     walkers: Walk
     moves: inverse.Moves
     labels: jax.Array
+    right: jax.Array
 
 
 def network(config: Config, env: Labyrinth) -> Network:
@@ -108,14 +109,14 @@ def _optimizer(config: Config) -> optax.GradientTransformation:
 
 
 def init(config: Config, data: Data, key: jax.Array) -> State:
-    """Random moves, a first model and first labels; the policy starts as BC's would with this key."""
-    key_walk, key_weights, key_model, key_run = jax.random.split(jax.random.fold_in(key, 1), 4)
+    """Random moves and an untrained model; the policy starts as BC's would with this key."""
+    key_walk, key_weights, key_run = jax.random.split(jax.random.fold_in(key, 1), 3)
     rules = world.make(data.env, data.params)
     walkers, steps = world.walk(rules, world.at_random, world.begin(rules), key_walk, config.random_steps, config.limit)
     rounds = config.renewals if config.alpha else 0
     moves = inverse.room(steps, rounds * renewal_steps(config) * len(walkers.state))
     model = _model(config, data.env).init(key_weights)
-    state = State(
+    return State(
         bc.init(config, data, key),
         model,
         _optimizer(config).init(model.weights),
@@ -123,10 +124,16 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
         jnp.int32(0),
         world.begin(rules),
         moves,
-        jnp.full(len(data.demonstrations), -1, jnp.int32),
+        jnp.zeros(len(data.demonstrations), jnp.int32),
+        jnp.float32(0),
     )
+
+
+def first(config: Config, data: Data, state: State) -> State:
+    """The first model and the first labels."""
+    key, key_model = jax.random.split(state.key)
     assert config.model_updates is not None
-    return improve(config, data, state, key_model, config.model_updates)
+    return improve(config, data, dataclasses.replace(state, key=key), key_model, config.model_updates)
 
 
 def improve(config: Config, data: Data, state: State, key: jax.Array, updates: int) -> State:
@@ -135,12 +142,13 @@ def improve(config: Config, data: Data, state: State, key: jax.Array, updates: i
     usable = inverse.usable(state.moves, keep_bumps=config.keep_bumps)
     key_draw, key_fit, _ = jax.random.split(key, 3)
     drawn = inverse.draw(key_draw, state.moves, usable, (updates, config.model_batch), balanced=config.balanced)
-    model, memory, _ = inverse.fit(
+    model, memory, metrics = inverse.fit(
         net, _optimizer(config), data, state.model, state.optimizer, state.moves, drawn, key_fit
     )
     model = inverse.precise(net, data, model, state.moves, usable)
     labels = inverse.logits(net, data, model, *inverse.demonstrated(data)).argmax(-1).astype(jnp.int32)
-    return dataclasses.replace(state, model=model, optimizer=memory, labels=labels)
+    right = metrics["model_accuracy"][-10:].mean()
+    return dataclasses.replace(state, model=model, optimizer=memory, labels=labels, right=right)
 
 
 def renew(config: Config, data: Data, state: State) -> State:
@@ -160,13 +168,18 @@ def renew(config: Config, data: Data, state: State) -> State:
 
 
 def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
-    """One pass of BC over the labelled demonstrations; at its time, a renewal before it."""
+    """One pass of BC over the labelled demonstrations; at its time, the first model or a renewal before it."""
+    stages = [lambda state: state, lambda state: first(config, data, state)]
+    stage = (state.epoch == 0).astype(jnp.int32)
     if renewal_steps(config):
         due = (state.epoch > 0) & (state.epoch % _every(config, data) == 0) & inverse.has_room(state.moves)
-        state = jax.lax.cond(due, lambda state: renew(config, data, state), lambda state: state, state)
+        stages.append(lambda state: renew(config, data, state))
+        stage = jnp.where(due, 2, stage)
+    state = jax.lax.switch(stage, stages, state)
     labelled = dataclasses.replace(data, demonstrations=data.demonstrations.replace(action=state.labels))
     policy_state, metrics = bc.epoch(config, labelled, state.policy)
-    return dataclasses.replace(state, policy=policy_state, epoch=state.epoch + 1), metrics
+    state = dataclasses.replace(state, policy=policy_state, epoch=state.epoch + 1)
+    return state, metrics | {"model_accuracy": state.right}
 
 
 def policy(config: Config, data: Data, state: State, *, precise: bool = True) -> Variables:

@@ -86,7 +86,9 @@ class Sources(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class State:
-    """What training carries from one epoch to the next; ``answers float32[n, 4]`` are the model's logits."""
+    """What training carries from one epoch to the next; ``answers float32[n, 4]`` are the model's logits, ``right``
+    its accuracy on the last batches.
+    """
 
     policy: bc.State
     model: Variables
@@ -95,6 +97,7 @@ class State:
     epoch: jax.Array
     sources: Sources
     answers: jax.Array
+    right: jax.Array
 
 
 def network(config: Config, env: Labyrinth) -> Network:
@@ -145,19 +148,31 @@ def first_episodes(steps: Steps) -> tuple[jax.Array, jax.Array]:
 
 
 def init(config: Config, data: Data, key: jax.Array) -> State:
-    """Random moves, a first model and first labels; the policy starts as BC's would with this key."""
-    key_walk, key_weights, key_model, key_run = jax.random.split(jax.random.fold_in(key, 1), 4)
+    """Random moves and an untrained model; the policy starts as BC's would with this key."""
+    key_walk, key_weights, key_run = jax.random.split(jax.random.fold_in(key, 1), 3)
     rules = world.make(data.env, data.params)
     begin = world.begin(rules)
     _, steps = world.walk(rules, world.at_random, begin, key_walk, config.random_steps, config.limit)
     moves = inverse.room(steps, config.limit * len(begin.state))
     sources = Sources(moves, inverse.usable(moves), jnp.float32(0))
     model = _model(config, data.env).init(key_weights)
-    answers = jnp.zeros((len(data.demonstrations), grid.NUM_ACTIONS))
-    memory = _optimizer(config).init(model.weights)
-    state = State(bc.init(config, data, key), model, memory, key_run, jnp.int32(0), sources, answers)
+    return State(
+        bc.init(config, data, key),
+        model,
+        _optimizer(config).init(model.weights),
+        key_run,
+        jnp.int32(0),
+        sources,
+        jnp.zeros((len(data.demonstrations), grid.NUM_ACTIONS)),
+        jnp.float32(0),
+    )
+
+
+def first(config: Config, data: Data, state: State) -> State:
+    """The first model and its first answers."""
+    key, key_model = jax.random.split(state.key)
     assert config.model_updates is not None
-    return improve(config, data, state, key_model, config.model_updates)
+    return improve(config, data, dataclasses.replace(state, key=key), key_model, config.model_updates)
 
 
 def improve(config: Config, data: Data, state: State, key: jax.Array, updates: int) -> State:
@@ -166,14 +181,14 @@ def improve(config: Config, data: Data, state: State, key: jax.Array, updates: i
     num_random = config.random_steps * len(data.params.mazes)
     key_draw, key_fit, key_spread = jax.random.split(key, 3)
     drawn = draw(key_draw, sources, num_random, (updates, config.model_batch), weighted=config.weighted)
-    model, memory, _ = inverse.fit(
+    model, memory, metrics = inverse.fit(
         net, _optimizer(config), data, state.model, state.optimizer, sources.moves, drawn, key_fit
     )
     spread = draw(key_spread, sources, num_random, (1000,), weighted=config.weighted)
-    pair = inverse.see_pair(data, sources.moves.state[spread], sources.moves.following[spread])
-    model = net.precise(model, pair)
+    model = net.precise(model, inverse.see_pair(data, sources.moves.state[spread], sources.moves.following[spread]))
     answers = inverse.logits(net, data, model, *inverse.demonstrated(data))
-    return dataclasses.replace(state, model=model, optimizer=memory, answers=answers)
+    right = metrics["model_accuracy"][-10:].mean() if updates else state.right
+    return dataclasses.replace(state, model=model, optimizer=memory, answers=answers, right=right)
 
 
 def renew(config: Config, data: Data, state: State) -> State:
@@ -194,10 +209,13 @@ def renew(config: Config, data: Data, state: State) -> State:
 
 
 def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
-    """One pass of BC over the demonstrations with labels from the model; at its time, a renewal before it."""
+    """One pass of BC over the demonstrations with labels from the model; at its time, the first model or a
+    renewal before it.
+    """
     every = max(1, num_epochs(config, data) // (config.renewals + 1))
-    due = (state.epoch > 0) & (state.epoch % every == 0)
-    state = jax.lax.cond(due, lambda state: renew(config, data, state), lambda state: state, state)
+    stage = jnp.where(state.epoch == 0, 1, jnp.where(state.epoch % every == 0, 2, 0))
+    stages = [lambda state: state, lambda state: first(config, data, state), lambda state: renew(config, data, state)]
+    state = jax.lax.switch(stage, stages, state)
     key, key_label = jax.random.split(state.key)
     labels = state.answers.argmax(-1)
     if config.labels == "sample":
@@ -205,7 +223,7 @@ def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
     labelled = data.demonstrations.replace(action=labels.astype(jnp.int32))
     policy_state, metrics = bc.epoch(config, dataclasses.replace(data, demonstrations=labelled), state.policy)
     state = dataclasses.replace(state, policy=policy_state, key=key, epoch=state.epoch + 1)
-    return state, metrics | {"walks_reached": state.sources.success}
+    return state, metrics | {"walks_reached": state.sources.success, "model_accuracy": state.right}
 
 
 def policy(config: Config, data: Data, state: State, *, precise: bool = True) -> Variables:

@@ -68,6 +68,13 @@ def interval(values: list[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def cell(values: list[float], sign: str = "") -> str:
+    """Mean and interval; one seed has none."""
+    low, high = interval(values)
+    mean = f"{np.mean(values):{sign}.1f}"
+    return f"{mean} [{low:{sign}.1f}, {high:{sign}.1f}]" if len(values) > 1 else mean
+
+
 def markdown(rows: dict[str, Any]) -> str:
     """The table for people."""
     first = next(iter(rows.values()))
@@ -83,9 +90,7 @@ def markdown(rows: dict[str, Any]) -> str:
     for name, row in rows.items():
         cells = []
         for split in SPLITS:
-            values = list(success(row, split).values())
-            low, high = interval(values)
-            cells.append(f"{np.mean(values):.1f} [{low:.1f}, {high:.1f}]")
+            cells.append(cell(list(success(row, split).values())))
         lowest = min(success(row, "train").values())
         seconds = np.mean([seed["train_seconds"] for seed in row["seeds"]])
         lines.append(f"| {name} | {len(row['seeds'])} | " + " | ".join(cells) + f" | {lowest:.0f} | {seconds:.0f} |")
@@ -98,11 +103,7 @@ def markdown(rows: dict[str, Any]) -> str:
         for split in SPLITS:
             a, b = success(rows[one], split), success(rows[other], split)
             apart = [a[seed] - b[seed] for seed in a if seed in b]
-            if not apart:
-                cells.append("")
-                continue
-            low, high = interval(apart)
-            cells.append(f"{np.mean(apart):+.1f} [{low:+.1f}, {high:+.1f}]")
+            cells.append(cell(apart, "+") if apart else "")
         lines.append(f"| {one} - {other} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
