@@ -172,7 +172,7 @@ ONE = {
         encoder="mlp", epochs=80, batch=8, random_steps=2000, renewals=4, model_updates=200, model_batch=64
     ),
     "sqil": sqil.Config(encoder="mlp", epochs=10, epoch_updates=100, batch=64, first_steps=50),
-    "gail": gail.Config(encoder="mlp", epochs=80, steps=256),
+    "gail": gail.Config(encoder="mlp", epochs=80, passes=10, judge_passes=5),
 }
 
 
