@@ -21,9 +21,15 @@ TARGETS = {"sqil": 0.95, "gail": 0.85}
 """Success on the training mazes; 1 for the others."""
 
 
-def measure(folder: Path, target: float) -> dict[str, Any]:
-    """One run's seconds to the target (None: not reached), last success, and steps a second."""
-    rows = [json.loads(line) for line in (folder / runner.METRICS).read_text("utf-8").splitlines()]
+def measure(folder: Path, target: float) -> list[dict[str, Any]]:
+    """For each seed of a run: seconds to the target (None: not reached), last success, and steps a second."""
+    lines = [json.loads(line) for line in (folder / runner.METRICS).read_text("utf-8").splitlines()]
+    return [
+        _one([line for line in lines if line["seed"] == seed], target) for seed in sorted({x["seed"] for x in lines})
+    ]
+
+
+def _one(rows: list[dict[str, Any]], target: float) -> dict[str, Any]:
     looks = [row for row in rows if "train_success" in row]
     reached = [row["seconds"] for row in looks if row["train_success"] >= target]
     steps = sum(row.get("steps", 0) for row in rows[: rows.index(looks[-1]) + 1])
@@ -43,7 +49,7 @@ def main(arguments: list[str]) -> int:
     for row in ROWS:
         target = TARGETS.get(row.split("-")[0], 1.0)
         files = sorted(Path(arguments[0]).glob(f"{row}/*/{runner.METRICS}"))
-        runs = [measure(file.parent, target) for file in files]
+        runs = [one for file in files for one in measure(file.parent, target)]
         if not runs:
             continue
         times = [run["seconds_to_target"] for run in runs if run["seconds_to_target"] is not None]

@@ -42,6 +42,6 @@ def test_seconds_to_the_target(tmp_path):
         for i, (share, seconds) in enumerate(looks)
     ]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    got = seconds_to_target.measure(tmp_path, 0.85)
+    (got,) = seconds_to_target.measure(tmp_path, 0.85)
     assert got == {"seconds_to_target": 6.0, "seconds": 9.0, "last_success": 1.0, "steps_per_second": 200.0}
-    assert seconds_to_target.measure(tmp_path, 1.1)["seconds_to_target"] is None
+    assert seconds_to_target.measure(tmp_path, 1.1)[0]["seconds_to_target"] is None
