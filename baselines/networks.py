@@ -323,7 +323,7 @@ ENCODERS: dict[str, Encoder] = {
     "planner": Encoder(
         "pixels",
         policy=_planner,
-        recipe=Recipe(learning_rate=2e-3, weight_decay=0.3, decay="cosine", clip=1.0, batch=128, epochs=80),
+        recipe=Recipe(learning_rate=2e-3, weight_decay=0.3, decay="cosine", clip=1.0, batch=64, epochs=40),
     ),
 }
 

@@ -21,22 +21,22 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
+from baselines.networks import Network, Variables
 from jaxlab import grid, tiles
 from jaxlab.env import Labyrinth
 from jaxlab.maze import Array, Maze, open_passages
 
-WIDTH = 64
+WIDTH = 72
 """Hidden units of both layers of both networks."""
-CELL_TAPS = np.arange(-3.5, 4)
-"""Where a cell is sampled, along both axes, in pixels from its middle."""
-ALONG_TAPS = CELL_TAPS
-"""Where a border is sampled along its length, in pixels from its middle."""
-ACROSS_TAPS = np.arange(-2.5, 3)
-"""Where a border is sampled across, in pixels from it."""
+TAPS = np.arange(-2.5, 3)
+"""Where a cell or a border is sampled along both axes, in pixels from its middle."""
 SHIFT = 0.5
 """Training looks at a border from up to this many pixels beside it."""
 TEMPERATURE = 0.1
 """Of the soft maximum over the moves; a move costs 1."""
+WORTHLESS = 0.04
+"""Times the square of what a wall costs: an end that is not the goal is worth less than any way to the goal,
+even past as many doubtful borders as there are cells. At 5x5 it is just what a wall costs."""
 OPEN_AT_FIRST = -2.0
 """Bias of the border network at the start: shut with probability 0.12."""
 SMALL = 0.1
@@ -73,8 +73,8 @@ def plan(beliefs: Beliefs, *, iterations: int | None = None, temperature: float 
     """The agent's row of Q, ``float32[B, 4]``: minus the moves to the goal, after each move.
 
     A move costs 1; through a wall, into a hazard or (without the key) into the door it costs as
-    much again as no detour ever does: H*W for every mode. The same scale makes a cell that is
-    not the goal worthless as an end. With a key there are two maps: before, where its cell leads
+    much again as no detour ever does: H*W for every mode. A cell that is not the goal is worth
+    less, as an end, than any way to the goal. With a key there are two maps: before, where its cell leads
     to the map after; and after, where the door is a cell like others.
 
     Args:
@@ -91,16 +91,16 @@ def plan(beliefs: Beliefs, *, iterations: int | None = None, temperature: float 
     price = 1 + far * _shut(beliefs.across, beliefs.along)
     if beliefs.hazard is not None:
         price = price + far * _ahead(beliefs.hazard.reshape(flat), 1.0)
-    end = -far * (1 - beliefs.goal.reshape(flat))
+    end = -WORTHLESS * far**2 * (1 - beliefs.goal.reshape(flat))
     after = _values(end, price, far, iterations, temperature)
     q = _moves(after, price, far)
     if beliefs.key is not None:
         assert beliefs.door is not None
         before_price = price + far * _ahead(beliefs.door.reshape(flat), 1.0)
-        at_key = after - far * (1 - beliefs.key.reshape(flat))
-        before = _values(jnp.maximum(end, at_key), before_price, 2 * far, iterations, temperature)
+        at_key = after - WORTHLESS * far**2 * (1 - beliefs.key.reshape(flat))
+        before = _values(jnp.maximum(end, at_key), before_price, far, iterations, temperature)
         has_key = 1 - beliefs.key.sum(-1)[:, None, None, None]
-        q = has_key * q + (1 - has_key) * _moves(before, before_price, 2 * far)
+        q = has_key * q + (1 - has_key) * _moves(before, before_price, far)
     return jnp.einsum("bn,bna->ba", beliefs.agent, q.reshape(-1, height * width, grid.NUM_ACTIONS))
 
 
@@ -116,7 +116,7 @@ def _values(end: jax.Array, price: jax.Array, far: float, iterations: int, tempe
 
 def _moves(value: jax.Array, price: jax.Array, far: float) -> jax.Array:
     """Q ``float32[B, H, W, 4]``: the neighbour's value less the price of going there."""
-    return _ahead(value, -2 * far) - price
+    return _ahead(value, -2 * WORTHLESS * far**2) - price
 
 
 def _ahead(layer: jax.Array, outside: float) -> jax.Array:
@@ -164,10 +164,10 @@ def truth(env: Labyrinth, mazes: Maze, mode: Array, cell: Array) -> Beliefs:
 
 
 class Sight(nnx.Module):
-    """Two hidden layers over one patch: ``float32[..., rows, columns, 3]`` to ``float32[..., outputs]``."""
+    """Two hidden layers over one patch: ``float32[..., 6, 6, 3]`` to ``float32[..., outputs]``."""
 
-    def __init__(self, shape: tuple[int, int], outputs: int, bias: float, *, rngs: nnx.Rngs) -> None:
-        sizes = (shape[0] * shape[1] * 3, WIDTH, WIDTH, outputs)
+    def __init__(self, outputs: int, bias: float, *, rngs: nnx.Rngs) -> None:
+        sizes = (len(TAPS) ** 2 * 3, WIDTH, WIDTH, outputs)
         scales = (1.0, 1.0, SMALL)
         kernels, biases = [], []
         for inputs, units, scale in zip(sizes[:-1], sizes[1:], scales, strict=True):
@@ -207,8 +207,8 @@ class Planner(nnx.Module):
         self.shape = env.shape
         self.has_key = env.key_and_door
         self.has_hazard = env.icy_floor or bool(env.tiles)
-        self.cell = Sight((len(CELL_TAPS),) * 2, 2 + 2 * self.has_key + self.has_hazard, 0.0, rngs=rngs)
-        self.border = Sight((len(ACROSS_TAPS), len(ALONG_TAPS)), 1, OPEN_AT_FIRST, rngs=rngs)
+        self.cell = Sight(2 + 2 * self.has_key + self.has_hazard, 0.0, rngs=rngs)
+        self.border = Sight(1, OPEN_AT_FIRST, rngs=rngs)
         self.sharpness = nnx.Param(jnp.zeros((), jnp.float32))
 
     def __call__(self, x: jax.Array, *, train: bool = False, rngs: nnx.Rngs | None = None) -> jax.Array:
@@ -222,8 +222,7 @@ class Planner(nnx.Module):
     def believe(self, x: jax.Array, rngs: nnx.Rngs | None = None) -> Beliefs:
         """What the networks read off pictures."""
         (height, width), batch = self.shape, x.shape[0]
-        cells, across, along = patches(x, self.shape)
-        score = self.cell(cells.reshape(batch, height * width, *cells.shape[3:]))
+        score = self.cell(cells(x, self.shape))
         goal, agent, *others = jnp.moveaxis(score, -1, 0)
         key = door = hazard = None
         if self.has_key:
@@ -232,8 +231,7 @@ class Planner(nnx.Module):
             door = jax.nn.sigmoid(others.pop(0) + OPEN_AT_FIRST)
         if self.has_hazard:
             hazard = jax.nn.sigmoid(others.pop(0) + OPEN_AT_FIRST)
-        edges = jnp.concatenate([p.reshape(batch, -1, *p.shape[3:]) for p in (across, along)], 1)
-        shut = jax.nn.sigmoid(self._border(edges, None if rngs is None else rngs.dropout()))
+        shut = jax.nn.sigmoid(self.judge(x, None if rngs is None else rngs.dropout()))
         count = height * (width - 1)
         return Beliefs(
             jax.nn.softmax(goal),
@@ -245,57 +243,81 @@ class Planner(nnx.Module):
             hazard,
         )
 
-    def _border(self, patch: jax.Array, key: jax.Array | None) -> jax.Array:
-        """Scores ``float32[B, E]`` of borders ``float32[B, E, across + 2, along, 3]``.
+    def judge(self, x: jax.Array, key: jax.Array | None) -> jax.Array:
+        """Scores of all borders, ``float32[B, E]``: positive where there seems to be a wall.
 
-        A wall is a wall from both sides: mirror images count the same. In use the four mirror
-        images are averaged; in training each border is seen in one of them, at random, and a
-        little beside its place. The drawing needs this: a coloured cell spills a fifth of a pixel
-        to the right and up, and demonstrations never show the left side of a start.
+        A wall is a wall from both sides: mirror images count the same. In use the two are
+        averaged; in training each border is seen from one side, at random, and a little beside
+        its place. The drawing needs this: a coloured cell spills a fifth of a pixel to the right
+        and up, and demonstrations never show the left side of a start.
         """
         if key is None:
-            middle = patch[:, :, 1:-1]
-            views = (middle, middle[:, :, ::-1], middle[:, :, :, ::-1], middle[:, :, ::-1, ::-1])
-            return jnp.stack([self.border(view)[..., 0] for view in views]).mean(0)
-        key_shift, key_mirror = jax.random.split(key)
-        each = (*patch.shape[:2], 1, 1, 1)
+            return (self.border(borders(x, self.shape))[..., 0] + self.border(borders(x, self.shape, -1.0))[..., 0]) / 2
+        key_shift, key_side = jax.random.split(key)
+        each = x.shape[0], len(grid.edges(self.shape))
         shift = jax.random.uniform(key_shift, each, minval=-SHIFT, maxval=SHIFT)
-        beside = jnp.where(shift < 0, patch[:, :, :-2], patch[:, :, 2:])
-        seen = patch[:, :, 1:-1] * (1 - jnp.abs(shift)) + beside * jnp.abs(shift)
-        mirror = jax.random.bernoulli(key_mirror, shape=(2, *each))
-        seen = jnp.where(mirror[0], seen[:, :, ::-1], seen)
-        seen = jnp.where(mirror[1], seen[:, :, :, ::-1], seen)
-        return self.border(seen)[..., 0]
+        side = jax.random.rademacher(key_side, each, jnp.float32)
+        return self.border(borders(x, self.shape, side, shift))[..., 0]
 
 
-def patches(x: jax.Array, shape: tuple[int, int]) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Cut pictures ``uint8[B, S, S, 3]`` up, white becoming 0 and black 1.
+def cells(x: jax.Array, shape: tuple[int, int]) -> jax.Array:
+    """The middle of every cell of pictures ``uint8[B, S, S, 3]``: ``float32[B, H*W, 6, 6, 3]``, white is 0, black 1."""
+    rows, cols = (_nearest(_middles(cells, size), size) for cells, size in zip(shape, x.shape[1:3], strict=True))
+    row, col = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
+    return _look(x, rows[row][:, :, None], cols[col][:, None, :])
 
-    Returns:
-        ``float32[B, H, W, 8, 8, 3]``, the middle of every cell; ``float32[B, H, W-1, 8, 8, 3]``,
-        the borders between left and right neighbours; ``float32[B, H-1, W, 8, 8, 3]``, those
-        between lower and upper ones. Of the two axes of a border's patch the first goes across
-        it, with one sample more than is used on either side.
+
+def borders(x: jax.Array, shape: tuple[int, int], side: Array | float = 1.0, shift: Array | float = 0.0) -> jax.Array:
+    """The middle of every border between two cells: ``float32[B, E, 6, 6, 3]``, white is 0, black 1.
+
+    First come the borders between left and right neighbours, then those between lower and upper
+    ones, row by row. The first of the two axes of a patch goes across the border.
+
+    Args:
+        x: pictures ``uint8[B, S, S, 3]``.
+        shape: (rows, columns) of the mazes.
+        side: 1 or -1 (mirrored), ``float32[B, E]`` or one for all.
+        shift: pixels beside the place, ``float32[B, E]`` or one for all.
     """
-    x = 1 - x[:, ::-1].astype(jnp.float32) / 255  # the bottom row first
-    wide = np.concatenate([ACROSS_TAPS[:1] - 1, ACROSS_TAPS, ACROSS_TAPS[-1:] + 1])
-    pixel = [size / cells for size, cells in zip(x.shape[1:3], shape, strict=True)]
-    middle = [(np.arange(cells) + 0.5) * p for cells, p in zip(shape, pixel, strict=True)]
-    border = [np.arange(1, cells) * p for cells, p in zip(shape, pixel, strict=True)]
-    rows, border_rows = sample(x, 1, middle[0], CELL_TAPS), sample(x, 1, border[0], wide)
-    cells = sample(rows, 3, middle[1], CELL_TAPS)
-    across = sample(rows, 3, border[1], wide)
-    along = sample(border_rows, 3, middle[1], ALONG_TAPS)
-    order = (0, 1, 3, 2, 4, 5)  # [B, row, tap, column, tap, 3]
-    return cells.transpose(order), across.transpose(0, 1, 3, 4, 2, 5), along.transpose(order)
+    (height, width), sizes, batch = shape, x.shape[1:3], x.shape[0]
+    count = height * (width - 1)
+    side, shift = (jnp.broadcast_to(part, (batch, len(grid.edges(shape))))[..., None] for part in (side, shift))
+    split = [(side[:, :count], shift[:, :count]), (side[:, count:], shift[:, count:])]
+    out = []
+    for axis, (mirror, beside) in zip((1, 0), split, strict=True):
+        line = np.indices((height - (axis == 0), width - (axis == 1))).reshape(2, -1)
+        place = (line[axis] + 1) * (sizes[axis] / shape[axis])
+        across = place[:, None] + mirror * TAPS.astype(np.float32) + beside - 0.5  # [B, edges, 6]
+        across = jnp.clip(across, 0, sizes[axis] - 1)
+        low = jnp.minimum(across.astype(jnp.int32), sizes[axis] - 2)
+        weight = (across - low)[..., None, None]
+        along = _nearest(_middles(shape[1 - axis], sizes[1 - axis]), sizes[1 - axis])[line[1 - axis]][:, None, :]
+        near, far = (
+            _look(x, *((along, pixel) if axis == 1 else (pixel, along)))
+            for pixel in (low[..., None], low[..., None] + 1)
+        )
+        out.append(near * (1 - weight) + far * weight)
+    return jnp.concatenate(out, 1)
 
 
-def sample(x: jax.Array, axis: int, centre: np.ndarray, taps: np.ndarray) -> jax.Array:
-    """Read an axis at ``centre + tap`` (pixels; pixel ``i`` has its middle at ``i + 0.5``), linearly between pixels.
+def _middles(cells: int, size: int) -> np.ndarray:
+    return (np.arange(cells) + 0.5) * (size / cells)
 
-    The axis becomes two: ``[len(centre), len(taps)]``. Beyond the edge the outermost pixel goes on.
-    """
-    place = np.clip(centre[:, None] + taps - 0.5, 0, x.shape[axis] - 1)
-    low = np.minimum(place.astype(int), x.shape[axis] - 2)
-    weight = (place - low).astype(np.float32).reshape(*place.shape, *(1,) * (x.ndim - axis - 1))
-    return jnp.take(x, low, axis) * (1 - weight) + jnp.take(x, low + 1, axis) * weight
+
+def _nearest(middle: np.ndarray, size: int) -> np.ndarray:
+    """The pixels nearest to the taps, ``int32[len(middle), 6]``; pixel ``i`` has its middle at ``i + 0.5``."""
+    pixel = np.floor(middle[:, None] + TAPS + 1e-6).astype(np.int32)
+    return np.clip(pixel, 0, size - 1)
+
+
+def _look(x: jax.Array, row: Array, col: Array) -> jax.Array:
+    """Pixels of rows from the bottom and columns, ``[(B,) ...]`` each, of every picture: ``float32[B, ..., 3]``."""
+    row, col = jnp.broadcast_arrays(row, col)
+    picture = jnp.arange(x.shape[0]).reshape(-1, *(1,) * 3)
+    seen = x.at[picture, x.shape[1] - 1 - row, col].get(mode="promise_in_bounds")
+    return 1 - seen.astype(jnp.float32) / 255
+
+
+def read(network: Network, variables: Variables, x: jax.Array) -> Beliefs:
+    """What trained weights believe about pictures ``uint8[B, S, S, 3]``, before any planning."""
+    return nnx.merge(network.structure, variables.weights, variables.stats).believe(x)

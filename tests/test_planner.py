@@ -72,37 +72,43 @@ def test_other_outputs_are_refused():
         networks.policy("planner", ENV, outputs=1).init(jax.random.key(0))
 
 
-def test_sampling_reads_pixels_and_goes_on_beyond_the_edge():
-    x = jnp.arange(10.0)[None]
-    read = planner.sample(x, 1, np.array([3.5, 6.0]), np.array([-0.5, 0.0, 0.25]))
-    assert np.allclose(read[0], [[2.5, 3, 3.25], [5, 5.5, 5.75]])
-    assert np.allclose(planner.sample(x, 1, np.array([0.5, 9.5]), np.array([-4.0, 4.0]))[0], [[0, 4], [5, 9]])
-
-
 def test_a_turned_picture_has_turned_patches():
     shape, x = (2, 2), jax.random.randint(jax.random.key(0), (1, 40, 40, 3), 0, 256).astype(jnp.uint8)
-    cut = jax.jit(planner.patches, static_argnums=1)
-    cells, across, along = cut(x, shape)
-    mirrored, mirrored_across, mirrored_along = cut(x[:, :, ::-1], shape)
+    cut_cells, cut_borders = (jax.jit(f, static_argnums=1) for f in (planner.cells, planner.borders))
+
+    def parts(picture):
+        return cut_cells(picture, shape).reshape(1, 2, 2, 6, 6, 3), *jnp.split(cut_borders(picture, shape), 2, 1)
+
+    cells, across, along = parts(x)
+    mirrored, mirrored_across, mirrored_along = parts(x[:, :, ::-1])
     assert np.allclose(mirrored, cells[:, :, ::-1, :, ::-1], atol=1e-6)
-    assert np.allclose(mirrored_across, across[:, :, ::-1, ::-1], atol=1e-6)
-    assert np.allclose(mirrored_along, along[:, :, ::-1, :, ::-1], atol=1e-6)
+    assert np.allclose(mirrored_across, across[:, :, ::-1], atol=1e-6)
+    assert np.allclose(mirrored_along, along[:, ::-1, :, ::-1], atol=1e-6)
     # Rows count from the bottom and columns from the left: the transpose is about the other diagonal.
     turned = x[:, ::-1].swapaxes(1, 2)[:, ::-1]
-    _, turned_across, turned_along = cut(turned, shape)
-    assert np.allclose(turned_across, along.swapaxes(1, 2), atol=1e-6)
-    assert np.allclose(turned_along, across.swapaxes(1, 2), atol=1e-6)
+    _, turned_across, turned_along = parts(turned)
+    assert np.allclose(turned_across, along, atol=1e-6)
+    assert np.allclose(turned_along, across, atol=1e-6)
+
+
+def test_borders_are_read_between_pixels_and_go_on_beyond_the_edge():
+    x = jnp.broadcast_to(jnp.arange(20, dtype=jnp.uint8)[None, None, :, None], (1, 20, 20, 3))
+    border = planner.borders(x, (1, 4), 1.0, 0.25)  # at 5, 10, 15 px
+    assert np.allclose(255 * (1 - border[0, 1, :, 0, 0]), np.arange(7, 13) + 0.25, atol=1e-3)
+    assert np.allclose(planner.borders(x, (1, 4), -1.0, 0.25)[0, 1], planner.borders(x, (1, 4), 1.0, 0.25)[0, 1, ::-1])
+    narrow = planner.borders(x, (1, 20))
+    assert np.allclose(255 * (1 - narrow[0, 0, :, 0, 0]), [0, 0, 0, 1, 2, 3], atol=1e-3)
 
 
 def test_a_wall_is_a_wall_from_both_sides():
     module = networks.encoder("planner").policy(ENV, outputs=4, norm=True, dropout=0, rngs=networks.nnx.Rngs(0))
-    patch = jax.random.uniform(jax.random.key(1), (1, 5, 8, 8, 3))
-    judge = jax.jit(module._border)
-    score = judge(patch, None)
-    assert np.allclose(score, judge(patch[:, :, ::-1], None), atol=1e-5)
-    assert np.allclose(score, judge(patch[:, :, :, ::-1], None), atol=1e-5)
-    seen = judge(patch, jax.random.key(2))
-    assert seen.shape == score.shape and not np.allclose(seen, score, atol=1e-5)
+    x = jax.random.randint(jax.random.key(1), (1, 60, 60, 3), 0, 256).astype(jnp.uint8)
+    judge = jax.jit(module.judge)
+    across = judge(x, None)[:, :6]
+    mirrored_across = judge(x[:, :, ::-1], None)[:, :6]
+    assert np.allclose(mirrored_across.reshape(3, 2), across.reshape(3, 2)[:, ::-1], atol=1e-4)
+    in_training = judge(x, jax.random.key(2))
+    assert in_training.shape == (1, 12) and not np.allclose(in_training[:, :6], across, atol=1e-4)
 
 
 def test_beliefs_are_chances():
