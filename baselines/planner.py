@@ -34,11 +34,15 @@ SHIFT = 0.5
 """Training looks at a border from up to this many pixels beside it."""
 TEMPERATURE = 0.1
 """Of the soft maximum over the moves; a move costs 1."""
-WORTHLESS = 0.04
-"""Times the square of what a wall costs: an end that is not the goal is worth less than any way to the goal,
-even past as many doubtful borders as there are cells. At 5x5 it is just what a wall costs."""
-OPEN_AT_FIRST = -2.0
-"""Bias of the border network at the start: shut with probability 0.12."""
+WORTHLESS = 0.16
+"""An end that is not the goal is worth minus this many times the square of what a wall costs.
+
+That is less than any way to the goal, even past as many doubtful borders as there are cells. At
+5x5 it is four times what a wall costs; with a quarter of it some seeds see no further than the
+next cells for long.
+"""
+OPEN_AT_FIRST = -4.0
+"""Bias of the border network at the start: shut with probability 0.02, so that values reach far from the first."""
 SMALL = 0.1
 """Scale of the last layers at the start: nearly uniform beliefs, so that no softmax begins saturated."""
 

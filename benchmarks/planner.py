@@ -10,7 +10,7 @@ import argparse
 import functools
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,10 @@ KEPT = Path("build/planner")
 _BATCH = 500
 
 
-def learn(mazes: Maze, seeds: int, **settings: bool) -> list[dict[str, Any]]:
+def learn(mazes: Maze, seeds: Iterable[int], **settings: bool) -> Iterator[dict[str, Any]]:
     """Train on one demonstration of each maze, once for each seed: weights, loss and seconds."""
+    if not (seeds := list(seeds)):
+        return
     env = Labyrinth(mazes.shape, observation="pixels", **settings)
     shown = datasets.demonstrations(env, mazes)
     config = bc.Config(encoder="planner", updates=UPDATES)
@@ -58,34 +60,36 @@ def learn(mazes: Maze, seeds: int, **settings: bool) -> list[dict[str, Any]]:
     begin = time.perf_counter(), time.process_time()
     compiled = train.lower(jax.random.key(0), data).compile()
     compile_seconds = time.perf_counter() - begin[0]
-    runs = []
-    for seed in range(seeds):
+    for seed in seeds:
         begin = time.perf_counter(), time.process_time()
         state, metrics = jax.block_until_ready(compiled(jax.random.key(seed), data))
-        runs.append(
-            {
-                "seed": seed,
-                "seconds": time.perf_counter() - begin[0],
-                "cpu_seconds": time.process_time() - begin[1],
-                "compile_seconds": compile_seconds,
-                "loss": float(metrics["loss"][-5:].mean()),
-                "variables": state.variables,
-            }
-        )
-        print(f"  seed {seed}: loss {runs[-1]['loss']:.4f}, {runs[-1]['cpu_seconds']:.0f} s of CPU", flush=True)
-    return runs
+        run = {
+            "seed": seed,
+            "seconds": time.perf_counter() - begin[0],
+            "cpu_seconds": time.process_time() - begin[1],
+            "compile_seconds": compile_seconds,
+            "loss": float(metrics["loss"][-5:].mean()),
+            "variables": state.variables,
+        }
+        print(f"  seed {seed}: loss {run['loss']:.4f}, {run['cpu_seconds']:.0f} s of CPU", flush=True)
+        yield run
+
+
+def keep(seeds: Iterable[int], kept: Path) -> None:
+    """Train the runs that most parts share, those that are not there yet, and keep their weights in a folder."""
+    kept.mkdir(parents=True, exist_ok=True)
+    lacking = [seed for seed in seeds if not (kept / f"{seed}.npz").exists()]
+    for run in learn(splits.load(MAZES)["train"], lacking):
+        arrays = {f"w{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(run.pop("variables")))}
+        np.savez(kept / f"{run['seed']}.npz", run=json.dumps(run), **arrays)
 
 
 def runs_of_main(seeds: int, kept: Path) -> list[dict[str, Any]]:
-    """The runs that most parts share: trained once, their weights kept in a folder."""
-    kept.mkdir(parents=True, exist_ok=True)
+    """The runs that most parts share, trained where they are not kept."""
+    keep(range(seeds), kept)
     network = networks.policy("planner", Labyrinth((5, 5), observation="pixels"))
     like = jax.eval_shape(network.init, jax.random.key(0))
     files = [kept / f"{seed}.npz" for seed in range(seeds)]
-    if not all(file.exists() for file in files):
-        for file, run in zip(files, learn(splits.load(MAZES)["train"], seeds), strict=True):
-            arrays = {f"w{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(run.pop("variables")))}
-            np.savez(file, run=json.dumps(run), **arrays)
     runs = []
     for file in files:
         with np.load(file) as held:
@@ -147,7 +151,11 @@ def walk(variables: Variables, env: Labyrinth, params: Params) -> np.ndarray:
 def main_table(seeds: int) -> dict[str, Any]:
     """All five splits of 5x5-v1."""
     runs = runs_of_main(seeds, KEPT)
-    out: dict[str, Any] = {name: exact(runs, mazes) for name, mazes in splits.load(MAZES).items()}
+    given = splits.load(MAZES)
+    out: dict[str, Any] = {}
+    for name in ("test", "s0_g", "s0", "valid", "train"):
+        out[name] = exact(runs, given[name])
+        print(f"  {name}: {out[name]}", flush=True)
     out["runs"] = [{k: v for k, v in run.items() if k != "variables"} for run in runs]
     out["parameters"] = networks.num_parameters(runs[0]["variables"].weights)
     return out
@@ -214,7 +222,7 @@ def demonstrations(seeds: int) -> dict[str, Any]:
     """Fewer demonstrations, as many updates."""
     given, out = splits.load(MAZES), {}
     for count in DEMONSTRATIONS:
-        runs = learn(given["train"][:count], min(seeds, 5))
+        runs = list(learn(given["train"][:count], range(min(seeds, 5))))
         out[f"{count}"] = {name: exact(runs, given[name]) for name in ("test", "s0_g")}
         print(f"  {count}: {out[f'{count}']}", flush=True)
     return out
@@ -227,7 +235,7 @@ def unbiased(seeds: int) -> dict[str, Any]:
     # Its own structures may be among those tested: they are left out.
     known = {walls.tobytes() for name in ("train", "valid", "test") for walls in np.asarray(given[name].walls)}
     fresh = np.array([walls.tobytes() not in known for walls in np.asarray(drawn.walls)])
-    runs = learn(drawn[np.flatnonzero(fresh)], min(seeds, 5))
+    runs = list(learn(drawn[np.flatnonzero(fresh)], range(min(seeds, 5))))
     return {name: exact(runs, given[name]) for name in ("test", "s0", "s0_g")}
 
 
@@ -236,7 +244,7 @@ def settings(seeds: int) -> dict[str, Any]:
     out = {}
     for name, flags in (("5x5-key-v1", {"key_and_door": True}), ("5x5-ice-v1", {"icy_floor": True})):
         given = splits.load(name)
-        runs = learn(given["train"], min(seeds, 5), **flags)
+        runs = list(learn(given["train"], range(min(seeds, 5)), **flags))
         out[name] = {split: exact(runs, mazes, **flags) for split, mazes in given.items()}
         print(f"  {name}: { {k: v['each'] for k, v in out[name].items()} }", flush=True)
     return out
