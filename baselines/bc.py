@@ -95,7 +95,9 @@ def _num_batches(config: Config, data: Data) -> int:
 
 
 def _optimizer(config: Config, data: Data) -> optax.GradientTransformation:
-    updates = num_epochs(config, data) * _num_batches(config, data)
+    updates = (num_epochs(config, data) + networks.encoder(config.encoder).recipe.trial_epochs) * _num_batches(
+        config, data
+    )
     assert config.learning_rate is not None and config.weight_decay is not None
     assert config.decay is not None and config.clip is not None
     return learning.optimizer(
@@ -104,7 +106,32 @@ def _optimizer(config: Config, data: Data) -> optax.GradientTransformation:
 
 
 def init(config: Config, data: Data, key: jax.Array) -> State:
-    """A new run; the key is consumed."""
+    """A new run, past its trial where the encoder asks for one; the key is consumed.
+
+    A trial is a run of a few epochs. While its training loss is too high, it starts again from
+    other weights (`networks.Recipe`): nothing but the loss on the demonstrations is looked at.
+    """
+    recipe = networks.encoder(config.encoder).recipe
+    if not recipe.trial_epochs:
+        return begin(config, data, key)
+
+    def attempt(carry: Any) -> Any:
+        count, _, _ = carry
+        fresh = begin(config, data, jax.random.fold_in(key, count))
+        state, metrics = jax.lax.scan(
+            lambda state, _: epoch(config, data, state), fresh, None, length=recipe.trial_epochs
+        )
+        return count + 1, metrics["loss"][-1], state
+
+    def lost(carry: Any) -> jax.Array:
+        count, value, _ = carry
+        return (count < recipe.trials) & ~(value < recipe.trial_loss)
+
+    return jax.lax.while_loop(lost, attempt, (jnp.int32(0), jnp.float32(jnp.inf), begin(config, data, key)))[2]
+
+
+def begin(config: Config, data: Data, key: jax.Array) -> State:
+    """A new run with no trial; the key is consumed."""
     key_weights, key = jax.random.split(key)
     variables = network(config, data.env).init(key_weights)
     return State(variables, _optimizer(config, data).init(variables.weights), key)

@@ -117,7 +117,7 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
     moves = inverse.room(steps, rounds * renewal_steps(config) * len(walkers.state))
     model = _model(config, data.env).init(key_weights)
     return State(
-        bc.init(config, data, key),
+        bc.begin(config, data, key),
         model,
         _optimizer(config).init(model.weights),
         key_run,

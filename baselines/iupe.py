@@ -157,7 +157,7 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
     sources = Sources(moves, inverse.usable(moves), jnp.float32(0))
     model = _model(config, data.env).init(key_weights)
     return State(
-        bc.init(config, data, key),
+        bc.begin(config, data, key),
         model,
         _optimizer(config).init(model.weights),
         key_run,

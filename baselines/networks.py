@@ -275,6 +275,8 @@ class Recipe:
         clip: largest norm of the gradient, 0 for none.
         batch: examples an update.
         epochs: passes over the demonstrations.
+        trial_epochs: before them, this many for a trial, which starts again from other weights
+            while its training loss is not below ``trial_loss``, at most ``trials`` times.
     """
 
     learning_rate: float = 5e-4
@@ -283,6 +285,9 @@ class Recipe:
     clip: float = 0.0
     batch: int = 100
     epochs: int = 300
+    trial_epochs: int = 0
+    trial_loss: float = 0.0
+    trials: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -323,7 +328,17 @@ ENCODERS: dict[str, Encoder] = {
     "planner": Encoder(
         "pixels",
         policy=_planner,
-        recipe=Recipe(learning_rate=2e-3, weight_decay=0.3, decay="cosine", clip=1.0, batch=64, epochs=40),
+        recipe=Recipe(
+            learning_rate=2e-3,
+            weight_decay=0.3,
+            decay="cosine",
+            clip=1.0,
+            batch=64,
+            epochs=30,
+            trial_epochs=12,
+            trial_loss=0.3,
+            trials=20,
+        ),
     ),
 }
 

@@ -28,8 +28,8 @@ from jaxlab.env import Labyrinth, Params
 from jaxlab.maze import Maze
 
 MAZES = "5x5-v1"
-UPDATES = 760
-"""Of every run, whatever the number of demonstrations: the planner's recipe on 100 mazes."""
+UPDATES = 570
+"""Of every run after its trial, whatever the number of demonstrations: the planner's recipe on 100 mazes."""
 DEMONSTRATIONS = (1, 3, 10, 30)
 PIXELS_PER_CELL = 12.8
 TRANSFER = ((8, None), (15, None), (10, None), (8, 64), (10, 64), (4, None), (3, None), (3, 64))
