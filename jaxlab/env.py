@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxlab import grid, observe, scene, spaces
-from jaxlab.errors import choose
+from jaxlab.errors import check_key, choose, whole
 from jaxlab.maze import NONE, Array, Maze, check
 from jaxlab.solve import table
 from jaxlab.text import Settings
@@ -26,6 +27,8 @@ STEP_PENALTY = 0.1
 RELEASED_GOAL = 1.0
 RELEASED_FALL = -100.0
 REWARDS = ("paper", "released")
+MAX_STEPS = 2**30
+"""The largest time limit: time and the cost of one more move then fit an int32."""
 
 
 @jax.tree_util.register_dataclass
@@ -156,21 +159,22 @@ class Labyrinth:
             raise ValueError(f"two tiles share a name: {names}")
         if self.num_modes > MAX_MODES:
             raise ValueError(f"the tiles have {self.num_modes} modes together, at most {MAX_MODES} are allowed")
-        if isinstance(self.pixels, bool) or int(self.pixels) != self.pixels or self.pixels < 1:
-            raise ValueError(f"pixels must be a whole number of at least 1, got {self.pixels!r}")
-        set_("pixels", int(self.pixels))
+        set_("pixels", whole("pixels", self.pixels, 1))
         if self.view is not None:
-            if isinstance(self.view, bool) or int(self.view) != self.view or self.view < 1 or self.view % 2 == 0:
-                raise ValueError(f"view must be an odd whole number, got {self.view!r}")
+            view = whole("view", self.view, 1)
+            if view % 2 == 0:
+                raise ValueError(f"view must be an odd whole number, got {self.view!r}: the agent is in its middle")
             if self.observation != "grid":
                 raise ValueError(f"view is a window of the grid observation, not of {self.observation!r}")
-            set_("view", int(self.view))
+            set_("view", view)
         if self.fall_return is not None:
-            set_("fall_return", float(self.fall_return))
+            set_("fall_return", _finite("fall_return", self.fall_return))
 
     @classmethod
     def from_settings(cls, shape: tuple[int, int], settings: Settings, **choices: Any) -> Labyrinth:
         """The environment that the settings of a file ask for."""
+        if not isinstance(settings, Settings):
+            raise TypeError(f"settings must be jaxlab.Settings, got {settings!r}")
         return cls(
             shape,
             key_and_door=settings.key_and_lock,
@@ -252,13 +256,17 @@ class Labyrinth:
     def _limit(self, max_steps: int | Array | None) -> jax.Array:
         if max_steps is None:
             max_steps = STEP_LIMIT_PER_CELL * self.num_cells
-        if not isinstance(max_steps, jax.Array) and (int(max_steps) != max_steps or max_steps < 1):
-            raise ValueError(f"max_steps must be a whole number of at least 1, got {max_steps!r}")
+        if not isinstance(max_steps, jax.core.Tracer):
+            max_steps = whole("max_steps", max_steps, 1, MAX_STEPS)
         return jnp.asarray(max_steps, jnp.int32)
 
     def _check(self, mazes: Maze) -> Maze:
         if not isinstance(mazes, Maze):
             raise TypeError(f"mazes must be a jaxlab.Maze, got {type(mazes).__name__}")
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(mazes)):
+            raise TypeError(
+                "params() solves mazes on the host, before jit: for mazes made inside jit use bare_params()"
+            )
         if not mazes.batch_shape:
             mazes = jax.tree.map(lambda leaf: np.asarray(leaf)[None], mazes)
         if len(mazes.batch_shape) != 1 or mazes.batch_shape[0] == 0:
@@ -283,21 +291,30 @@ class Labyrinth:
 
     # -- episodes ----------------------------------------------------------------------------------
 
-    @functools.partial(jax.jit, static_argnums=0)
     def reset(self, key: jax.Array, params: Params) -> tuple[Any, State]:
         """Begin an episode in a maze drawn uniformly; the key is consumed. Returns (obs, state)."""
-        return self.reset_to(jax.random.randint(key, (), 0, len(params.mazes), jnp.int32), params)
+        check_key(key)
+        return self._reset(key, params)
 
     @functools.partial(jax.jit, static_argnums=0)
+    def _reset(self, key: jax.Array, params: Params) -> tuple[Any, State]:
+        return self._reset_to(jax.random.randint(key, (), 0, len(params.mazes), jnp.int32), params)
+
     def reset_to(self, index: Array | int, params: Params) -> tuple[Any, State]:
         """Begin an episode in maze ``index`` of the set. Returns (obs, state)."""
-        index = jnp.asarray(index, jnp.int32)
+        return self._reset_to(_index("index", index, len(params.mazes)), params)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def _reset_to(self, index: Array, params: Params) -> tuple[Any, State]:
+        index = index.astype(jnp.int32)
         zero, false = jnp.zeros((), jnp.int32), jnp.zeros((), bool)
         state = State(index, params.mazes.start[index], zero, zero, false, false)
         return self.observe(state, params), state
 
     def place(self, state: State, cell: Array | int) -> State:
         """The same state with the agent on ``cell``, its episode open again."""
+        if np.ndim(cell) == 0:
+            cell = _index("cell", cell, self.num_cells)
         moved = jnp.broadcast_to(jnp.asarray(cell, jnp.int32), jnp.shape(state.cell))
         false = jnp.zeros(jnp.shape(state.cell), bool)
         return state.replace(cell=moved, terminated=false, truncated=false)
@@ -311,7 +328,6 @@ class Labyrinth:
         """Where an action leads: cell, mode, cost and fall, with no reward and no time."""
         return self.rule(params.mazes, state.maze, state.cell, state.mode, jnp.asarray(action, jnp.int32))
 
-    @functools.partial(jax.jit, static_argnums=0)
     def step(self, key: jax.Array | None, state: State, action: Array | int, params: Params) -> Step:
         """Take one action.
 
@@ -324,6 +340,10 @@ class Labyrinth:
             params: of `params` or `bare_params`.
         """
         del key
+        return self._step(state, _index("action", action, grid.NUM_ACTIONS), params)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def _step(self, state: State, action: Array, params: Params) -> Step:
         after, reward = self.advance(state, action, params)
         ended = state.ended
         after = jax.tree.map(lambda old, new: old if new is old else jnp.where(ended, old, new), state, after)
@@ -335,7 +355,8 @@ class Labyrinth:
         """The next state and its reward, for a state whose episode has not ended (nothing is frozen here)."""
         action = jnp.asarray(action, jnp.int32)
         move = self.move(state, action, params)
-        reached = (move.cell == params.mazes.goal[state.maze]) & ~move.fell
+        at_goal = move.cell == params.mazes.goal[state.maze]
+        reached = at_goal & ~move.fell
         terminated = reached | move.fell
         t = state.t + move.cost
         truncated = ~terminated & (t >= params.max_steps)
@@ -344,7 +365,9 @@ class Labyrinth:
         # A memory that never changes is passed on as it is, so that the compiler can tell.
         mode = move.mode if self.num_modes > 1 else state.mode
         reward = self._reward(state, move, reached, t, params)
-        return State(state.maze, move.cell, mode, t, terminated, truncated), reward
+        # Whoever falls on the goal never arrives: the cell is what tells success from a fall afterwards.
+        cell = jnp.where(move.fell & at_goal, state.cell, move.cell)
+        return State(state.maze, cell, mode, t, terminated, truncated), reward
 
     def _reward(self, state: State, move: Move, reached: jax.Array, t: jax.Array, params: Params) -> jax.Array:
         u = jnp.float32(self.step_penalty)
@@ -370,13 +393,15 @@ class Labyrinth:
             is_optimal, distance = jnp.zeros((), bool), jnp.full((), table.UNREACHABLE, jnp.int32)
         else:
             bits = params.optimal[before.maze, before.mode, before.cell].astype(jnp.int32)
-            is_optimal = ((bits >> action & 1) == 1) & ~before.ended
+            is_optimal = ((bits >> (action & 3) & 1) == 1) & ~before.ended
             distance = params.distance[after.maze, after.mode, after.cell]
         return {"success": success, "fell": fell, "is_optimal": is_optimal, "distance": distance}
 
     @functools.partial(jax.jit, static_argnums=0)
     def observe(self, state: State, params: Params) -> Any:
         """What the agent sees in a state: an array (or a dict of arrays with ``view``)."""
+        if params.mazes.shape != self.shape:
+            raise ValueError(f"params of mazes of shape {params.mazes.shape} given to an environment of {self.shape}")
         maze = jax.tree.map(lambda leaf: leaf[state.maze], params.mazes)
         seen = scene.make(self.active_tiles, maze, state.cell, state.mode, occlusion=self.occlusion)
         return self._observe.function(self, seen)
@@ -386,3 +411,23 @@ def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return bool(value)
+
+
+def _finite(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return number
+
+
+def _index(name: str, given: Any, count: int) -> Array:
+    """``given`` as a scalar array: a number of the host's is checked, the value of a device's can't be."""
+    if not isinstance(given, jax.Array):
+        return np.int32(whole(name, given, 0, count - 1))
+    if given.ndim or not jnp.issubdtype(given.dtype, jnp.integer):
+        many = "; use jax.vmap for many" if given.ndim else ""
+        raise TypeError(f"{name} must be one integer, got {given.dtype}{list(given.shape)}{many}")
+    return given

@@ -6,6 +6,9 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+import jax
+import numpy as np
+
 
 class LabyrinthFileError(ValueError):
     """A ``.labyrinth`` text that does not follow the language.
@@ -33,6 +36,25 @@ def choose(name: str, given: object, allowed: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(given), allowed, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {given!r}{hint}")
+
+
+def whole(name: str, given: object, low: int, high: int | None = None) -> int:
+    """Return ``given`` as a Python int if it is a whole number in ``low..high``; otherwise raise ``ValueError``."""
+    try:
+        number = int(given)  # type: ignore[call-overload]
+        is_whole = bool(number == given) and not isinstance(given, (bool, np.bool_))
+    except (TypeError, ValueError, OverflowError):
+        is_whole = False
+    if not is_whole or number < low or (high is not None and number > high):
+        allowed = f"of at least {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(f"{name} must be a whole number {allowed}, got {given!r}")
+    return number
+
+
+def check_key(key: object) -> None:
+    """Raise ``TypeError`` unless this is a key of JAX's random numbers."""
+    if not isinstance(key, jax.Array):
+        raise TypeError(f"key must be a random key, jax.random.key(seed), got {key!r}")
 
 
 def needs_extra(package: str, extra: str) -> ImportError:

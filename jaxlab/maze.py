@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxlab import draw, grid
+from jaxlab.errors import whole
 
 Array: TypeAlias = Any
 """A numpy or a JAX array: host functions give the former, traced ones the latter."""
@@ -116,7 +117,9 @@ def make(walls: Array, start: Array, goal: Array, **fields: Any) -> Maze:
 
 def stack(mazes: Iterable[Maze]) -> Maze:
     """Join mazes of one shape into a set with a leading axis (host)."""
-    mazes = list(mazes)
+    if isinstance(mazes, Maze) and not mazes.batch_shape:
+        raise TypeError("stack takes a list of mazes, got a single maze: stack([maze])")
+    mazes = list(_items("mazes", mazes))
     if not mazes:
         raise ValueError("an empty list of mazes cannot be stacked: the shape would be unknown")
     for i, maze in enumerate(mazes):
@@ -214,19 +217,28 @@ def from_edges(
             maze, the goal on the start, or tiles that share a cell.
     """
     shape = grid.check_shape(shape)
+    last = shape[0] * shape[1] - 1
     order = {tuple(pair): i for i, pair in enumerate(grid.edges(shape).tolist())}
     is_open = np.zeros(len(order), bool)
-    for edge in edges:
-        a, b = sorted(int(cell) for cell in edge)
+    for edge in _items("edges", edges):
+        if len(ends := list(_items("an edge", edge))) != 2:
+            raise ValueError(f"an edge is two neighbouring cells (a, b), got {edge!r}")
+        a, b = sorted(whole("a cell of an edge", cell, 0, last) for cell in ends)
         if (a, b) not in order:
             raise ValueError(f"edge {(a, b)} joins no two neighbouring cells of a {shape[0]}x{shape[1]} maze")
         is_open[order[a, b]] = True
     named = {"start": start, "goal": goal, "key": key, "door": door}
-    present = [(name, int(cell)) for name, cell in named.items() if cell is not None]
+    optional = ("key", "door")
+    present = [
+        (name, whole(f"{name} cell", cell, 0, last))
+        for name, cell in named.items()
+        if cell is not None or name not in optional
+    ]
     taken: dict[int, str] = {}
-    for name, cell in [*present, *(("ice", cell) for cell in sorted(set(map(int, ice))))]:
-        if not 0 <= cell < shape[0] * shape[1]:
-            raise ValueError(f"{name} cell {cell} is outside 0..{shape[0] * shape[1] - 1}")
+    for name, cell in [
+        *present,
+        *(("ice", cell) for cell in sorted({whole("ice cell", c, 0, last) for c in _items("ice", ice)})),
+    ]:
         if cell in taken:
             raise ValueError(f"{name} and {taken[cell]} are both on cell {cell}")
         taken[cell] = name
@@ -238,6 +250,7 @@ def from_edges(
 
 def to_edges(maze: Maze) -> list[tuple[int, int]]:
     """The open passages of one maze: sorted ``(a, b)``, ``a < b`` (host)."""
+    single(maze)
     is_open = open_edges(np.asarray(maze.walls))
     return [(a, b) for a, b in grid.edges(maze.shape)[is_open].tolist()]
 
@@ -258,11 +271,35 @@ def check(maze: Maze) -> None:
             raise ValueError(f"{name} must be integers of shape {walls.shape[:-2]}, got {cells.dtype}{cells.shape}")
         if cells.size and (cells.min() < low or cells.max() >= shape[0] * shape[1]):
             raise ValueError(f"{name} must lie in {low}..{shape[0] * shape[1] - 1}, got {cells.min()}..{cells.max()}")
-    if np.any(np.asarray(maze.start) == np.asarray(maze.goal)):
-        raise ValueError("start and goal are the same cell in at least one maze")
     for name, layer in {"ice": maze.ice, **maze.tiles}.items():
-        if np.shape(layer) != walls.shape:
-            raise ValueError(f"layer {name!r} must have the shape of walls {walls.shape}, got {np.shape(layer)}")
+        if np.shape(layer) != walls.shape or np.asarray(layer).dtype != bool:
+            raise ValueError(
+                f"layer {name!r} must be bool{walls.shape}, got {np.asarray(layer).dtype}{np.shape(layer)}"
+            )
+    _check_own_cells(maze)
+
+
+def _check_own_cells(maze: Maze) -> None:
+    """Raise unless start, goal, key, door and ice are on cells of their own."""
+    names = ("start", "goal", "key", "door")
+    cells = np.stack([np.asarray(getattr(maze, name)) for name in names], -1).reshape(-1, len(names))
+    frozen = np.asarray(maze.ice).reshape(len(cells), -1)
+    every = np.arange(len(cells))
+    for i, name in enumerate(names):
+        here = cells[:, i]
+        on = {other: here == cells[:, k] for k, other in enumerate(names[:i])} | {"ice": frozen[every, here]}
+        for other, same in on.items():
+            if (shared := np.flatnonzero(same & (here != NONE))).size:
+                where = f" in maze {shared[0]} of the set" if maze.batch_shape else ""
+                raise ValueError(f"{other} and {name} share cell {here[shared[0]]}{where}: each needs its own")
+
+
+def single(maze: Maze) -> None:
+    """Raise ``TypeError`` unless this is one maze."""
+    if not isinstance(maze, Maze):
+        raise TypeError(f"this takes a jaxlab.Maze, got {type(maze).__name__}")
+    if maze.batch_shape:
+        raise TypeError(f"this takes one maze, got a set of {maze.batch_shape}: index it, or loop over it")
 
 
 # -- exact structure and symmetry ----------------------------------------------------------------
@@ -323,6 +360,13 @@ def canonical(walls: Array) -> np.ndarray:
 
 def _namespace(array: Array) -> Any:
     return jnp if isinstance(array, jax.Array) else np
+
+
+def _items(name: str, given: Any) -> Iterator[Any]:
+    try:
+        return iter(given)
+    except TypeError:
+        raise TypeError(f"{name} must be a list, got {given!r}") from None
 
 
 def _pad(side: Array, axis: int, *, after: bool) -> Array:

@@ -16,7 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxlab import grid, scene, tiles
-from jaxlab.maze import Array, Maze
+from jaxlab.errors import whole
+from jaxlab.maze import Array, Maze, single
 
 WHITE, BLACK = (255, 255, 255), (0, 0, 0)
 START_RED, GOAL_BLUE, AGENT_GREEN = (255, 0, 0), (0, 0, 255), (0, 255, 0)
@@ -88,9 +89,13 @@ def render(
     >>> render(from_edges([(0, 1)], (1, 2), start=0, goal=1), 0, 64).shape
     (64, 64, 3)
     """
-    if maze.batch_shape:
-        raise ValueError(f"render draws one maze, got a set of {maze.batch_shape}: index it or use jax.vmap")
-    return _render(maze, jnp.asarray(cell, jnp.int32), jnp.asarray(mode, jnp.int32), int(size), bool(occlusion), own)
+    single(maze)
+    size = whole("size", size, 1)
+    if not isinstance(cell, jax.Array):
+        cell = whole("cell", cell, 0, maze.shape[0] * maze.shape[1] - 1)
+    if not isinstance(mode, jax.Array):
+        mode = whole("mode", mode, 0, tiles.num_modes((tiles.KEY_AND_DOOR, *own)) - 1)
+    return _render(maze, jnp.asarray(cell, jnp.int32), jnp.asarray(mode, jnp.int32), size, bool(occlusion), own)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from jaxlab import grid, maze, text
-from jaxlab.errors import PlacementError, choose
+from jaxlab.errors import PlacementError, choose, whole
 from jaxlab.generate import place, vary
 from jaxlab.generate.dice import Dice, check_seed
 from jaxlab.generate.search import Progress, unique
@@ -131,10 +131,9 @@ def make(
     shape, seed = grid.check_shape(shape), check_seed(seed)
     sizes = {"train": train, "eval": eval, "test": test}
     for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < (name == "train"):
-            raise ValueError(f"{name} must be a whole number of at least {int(name == 'train')}, got {size!r}")
+        sizes[name] = whole(name, size, int(name == "train"))
     settings = Settings(key_and_lock=key_and_door, icy_floor=icy_floor, occlusion=occlusion)
-    total = int(sum(sizes.values()))
+    total = sum(sizes.values())
     drawn = unique(
         seed,
         total,

@@ -71,9 +71,10 @@ def load(path: str | os.PathLike[str], seed: int = 0) -> tuple[Maze, Settings]:
         OSError: the file can't be read.
     """
     path = Path(path)
+    # Opening a pipe would wait for a writer, so this is asked before, not after.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise LabyrinthFileError("expected a regular file", path)
     with path.open("rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise LabyrinthFileError("expected a regular file", path)
         data = file.read(MAX_BYTES + 1)
     _check_length(len(data), path)
     try:
@@ -122,13 +123,13 @@ def format(maze: Maze, settings: Settings | None = None) -> str:
     check(maze)
     locked, icy = max(int(maze.key), int(maze.door)) != NONE, bool(np.any(maze.ice))
     settings = Settings(key_and_lock=locked, icy_floor=icy) if settings is None else settings
+    if not isinstance(settings, Settings):
+        raise TypeError(f"settings must be jaxlab.Settings, got {settings!r}")
     if locked and not settings.key_and_lock:
         raise ValueError("the maze holds a key or a door, which key_and_lock=False would lose")
     if icy and not settings.icy_floor:
         raise ValueError("the maze holds ice, which icy_floor=False would lose")
     letters = marks(maze)
-    if len(letters) < 2 + (int(maze.key) != NONE) + (int(maze.door) != NONE) + int(np.sum(maze.ice)):
-        raise ValueError("two of start, goal, key, door and ice share a cell: a cell has one letter")
     header = [f"{name}: {bool(getattr(settings, name))}" for name in _NAMES]
     return "\n".join([*header, "", BEGIN, *draw.rows(np.asarray(maze.walls), letters), END, ""])
 
@@ -279,7 +280,7 @@ def _maze(rows: list[str], numbers: list[int], settings: Settings, seed: int) ->
     height, width = (len(rows) + 1) // 2, (signs.shape[1] - 1) // 4
     if height * width < 2:
         raise _error("expected a maze of at least 2 cells", numbers[0], column=0)
-    _check_signs(signs, numbers)
+    _check_signs(signs, rows, numbers)
     cells, sides, floors = signs[::2, 2:-1:4], signs[::2, 4:-1:4], signs[1::2, 2:-1:4]
     walls = walls_from_open(sides[::-1] == " ", floors[::-1] == " ")
 
@@ -309,7 +310,7 @@ def _maze(rows: list[str], numbers: list[int], settings: Settings, seed: int) ->
 _BETWEEN = "a blank between two signs"
 
 
-def _check_signs(signs: np.ndarray, numbers: list[int]) -> None:
+def _check_signs(signs: np.ndarray, rows: list[str], numbers: list[int]) -> None:
     """Raise at the first sign, line by line, that may not stand where it stands."""
     wrong = np.zeros(signs.shape, bool)
     wrong[:, 1:-1:2] = signs[:, 1:-1:2] != " "
@@ -325,7 +326,7 @@ def _check_signs(signs: np.ndarray, numbers: list[int]) -> None:
     if wrong.any():
         row, column = (int(i) for i in np.unravel_index(np.argmax(wrong), wrong.shape))
         expected = _BETWEEN if column % 2 else kinds[row % 2, column % 4][1]
-        raise _error(f"expected {expected}, got {str(signs[row, column])!r}", numbers[row], column=column)
+        raise _error(f"expected {expected}, got {rows[row][column]!r}", numbers[row], column=column)
 
 
 def _place_missing(maze: Maze, settings: Settings, seed: int) -> Maze:

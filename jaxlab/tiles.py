@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxlab import grid
+from jaxlab.errors import whole
 from jaxlab.maze import Maze
 
 Color = tuple[int, int, int]
@@ -108,8 +109,7 @@ class Tile:
             raise ValueError(f"a tile's name must be a non-empty string, got {self.name!r}")
         if not callable(self.move):
             raise ValueError(f"tile {self.name!r}: move must be a function, got {self.move!r}")
-        if isinstance(self.modes, bool) or not isinstance(self.modes, int) or self.modes < 1:
-            raise ValueError(f"tile {self.name!r}: modes must be a whole number of at least 1, got {self.modes!r}")
+        object.__setattr__(self, "modes", whole(f"tile {self.name!r}: modes", self.modes, 1))
         if self.color is not None:
             self.colors  # noqa: B018  (raises on a bad colour)
 

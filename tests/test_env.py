@@ -302,7 +302,7 @@ def test_complaint_09_equal_environments_built_apart_share_one_compilation():
     here = FURNISHED.replace(tiles={"counted": np.zeros((3, 3), bool)})
     there = here.replace(ice=np.zeros((3, 3), bool), walls=jaxlab.maze.walls_from_edges(np.ones(12, bool), (3, 3)))
     assert build() == build() and hash(build()) == hash(build()) and build() is not build()
-    step = jax.jit(chex.assert_max_traces(jaxlab.Labyrinth.step.__wrapped__, n=1), static_argnums=0)
+    step = jax.jit(chex.assert_max_traces(jaxlab.Labyrinth._step.__wrapped__, n=1), static_argnums=0)
     traces = None
     for seed, maze, limit in ((0, here, None), (1, there, 7), (2, here, 100)):
         env = build()
@@ -310,7 +310,7 @@ def test_complaint_09_equal_environments_built_apart_share_one_compilation():
         _, state = env.reset(jax.random.key(seed), params)
         for action in range(4):
             state = env.step(jax.random.key(seed), state, action, params).state
-            step(env, jax.random.key(seed), state, action, params)
+            step(env, state, np.int32(action), params)
         traces = TRACES if traces is None else traces
     assert traces > 0 and traces == TRACES, "solver, reset and step were each traced once"
 

@@ -59,7 +59,7 @@ def test_sets_are_indexed_like_arrays():
         ({"edges": [(0, 2)]}, "no two neighbouring cells"),
         ({"goal": 0}, "goal and start are both on cell 0"),
         ({"ice": [8]}, "ice and goal"),
-        ({"key": 9}, "outside 0..8"),
+        ({"key": 9}, r"whole number in 0\.\.8, got 9"),
         ({"shape": (3, 0)}, "at least 1 row"),
         ({"shape": (2.5, 3)}, "whole numbers"),
     ],

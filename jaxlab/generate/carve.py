@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxlab import grid
-from jaxlab.errors import choose
+from jaxlab.errors import check_key, choose, whole
 from jaxlab.maze import Maze, make, walls_from_open
 
 KEEP = 26 / 101
@@ -56,12 +56,12 @@ def mazes(
     1000 x Maze 5x5
     """
     shape = grid.check_shape(shape)
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
+    n = whole("n", n, 1)
+    check_key(key)
     choice = check_start_goal(shape, start_goal, min_distance)
     if isinstance(key, jax.core.Tracer):
-        return _carve_many(key, jnp.uint32(0), int(n), shape, choice)
-    return carve_range(key, 0, int(n), shape, choice)
+        return _carve_many(key, jnp.uint32(0), n, shape, choice)
+    return carve_range(key, 0, n, shape, choice)
 
 
 def check_start_goal(
@@ -73,21 +73,15 @@ def check_start_goal(
         name = choose("start_goal", start_goal, START_GOAL)
         if name == "unbiased":
             least = (rows + cols) // 2 if min_distance is None else min_distance
-            if isinstance(least, bool) or int(least) != least or not 1 <= least <= rows + cols - 2:
-                raise ValueError(
-                    f"min_distance must lie in 1..{rows + cols - 2} in a {rows}x{cols} maze, got {min_distance!r}"
-                )
-            return int(least)
+            return whole(f"min_distance in a {rows}x{cols} maze", least, 1, rows + cols - 2)
         start_goal = (0, rows * cols - 1)
     if min_distance is not None:
         raise ValueError('min_distance goes with start_goal="unbiased" only')
     try:
-        start, goal = (int(cell) for cell in start_goal)
+        start, goal = start_goal
     except (TypeError, ValueError):
         raise ValueError(f"start_goal must be 'biased', 'unbiased' or two cells, got {start_goal!r}") from None
-    for name, cell in (("start", start), ("goal", goal)):
-        if not 0 <= cell < rows * cols:
-            raise ValueError(f"{name} must lie in 0..{rows * cols - 1}, got {cell}")
+    start, goal = whole("start", start, 0, rows * cols - 1), whole("goal", goal, 0, rows * cols - 1)
     if start == goal:
         raise ValueError(f"start and goal must differ, both are cell {start}")
     return start, goal

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from jaxlab.errors import whole
+
 Item = TypeVar("Item")
 MAX_SEED = 2**32 - 1
 
@@ -19,6 +21,11 @@ class Dice:
 
     def __init__(self, *numbers: int) -> None:
         self._raw = np.random.PCG64(np.random.SeedSequence(numbers)).random_raw
+
+    @classmethod
+    def of(cls, seed: int | Dice, purpose: int) -> Dice:
+        """The dice of a seed for one purpose; dice stay what they are."""
+        return seed if isinstance(seed, Dice) else cls(check_seed(seed), purpose)
 
     def below(self, n: int) -> int:
         """A uniform number in ``0 .. n - 1`` (the bias of at most ``n / 2**64`` is never seen)."""
@@ -35,6 +42,4 @@ class Dice:
 
 def check_seed(seed: int) -> int:
     """Return the seed as a Python int, or raise ``ValueError``."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= MAX_SEED:
-        raise ValueError(f"seed must be a whole number in 0..{MAX_SEED}, got {seed!r}")
-    return int(seed)
+    return whole("seed", seed, 0, MAX_SEED)

@@ -12,8 +12,8 @@ import numpy as np
 from jaxlab.errors import PlacementError
 from jaxlab.generate import routes
 from jaxlab.generate.carve import has_far_goal
-from jaxlab.generate.dice import Dice, check_seed
-from jaxlab.maze import NONE, Maze
+from jaxlab.generate.dice import Dice
+from jaxlab.maze import NONE, Maze, single
 from jaxlab.text import Settings
 
 _KEY_AND_DOOR, _ICE, _BOTH = 21, 22, 23  # purposes of `Dice`
@@ -28,7 +28,7 @@ def key_and_door(maze: Maze, seed: int | Dice = 0) -> Maze:
     Raises:
         PlacementError: no cell is shared by all routes, or none is left for the key.
     """
-    return furnish(maze, Settings(key_and_lock=True), _dice(seed, _KEY_AND_DOOR))
+    return furnish(maze, Settings(key_and_lock=True), Dice.of(seed, _KEY_AND_DOOR))
 
 
 def ice(maze: Maze, seed: int | Dice = 0) -> Maze:
@@ -39,7 +39,7 @@ def ice(maze: Maze, seed: int | Dice = 0) -> Maze:
     Raises:
         PlacementError: a single route, more than 20,000, or none with a cell of its own.
     """
-    return furnish(maze, Settings(icy_floor=True), _dice(seed, _ICE))
+    return furnish(maze, Settings(icy_floor=True), Dice.of(seed, _ICE))
 
 
 def furnish(maze: Maze, settings: Settings, seed: int | Dice = 0) -> Maze:
@@ -55,7 +55,7 @@ def furnish(maze: Maze, settings: Settings, seed: int | Dice = 0) -> Maze:
     wants_ice = settings.icy_floor and not np.asarray(maze.ice).any()
     if not (wants_lock or wants_ice):
         return maze
-    dice = _dice(seed, _BOTH)
+    dice = Dice.of(seed, _BOTH)
     passages = routes.of(maze)
     chain = passages.chain(int(maze.start), int(maze.goal))
     if not chain:
@@ -160,7 +160,7 @@ def new_start(maze: Maze, seed: int | Dice = 0) -> Maze:
     places = routes.bits_of(far) & alive(maze, routes.of(maze)) & ~lying(maze) & ~cells(maze.start, maze.goal)
     if not places:
         raise PlacementError("no other start is far enough from the goal, free, and has a way to it")
-    return maze.replace(start=np.int32(_dice(seed, _BOTH).pick(routes.cells_of(places))))
+    return maze.replace(start=np.int32(Dice.of(seed, _BOTH).pick(routes.cells_of(places))))
 
 
 def new_start_and_goal(maze: Maze, settings: Settings | None = None, seed: int | Dice = 0) -> Maze:
@@ -177,7 +177,7 @@ def new_start_and_goal(maze: Maze, settings: Settings | None = None, seed: int |
     single(maze)
     if settings is None:
         settings = Settings(key_and_lock=int(maze.key) != NONE, icy_floor=bool(np.asarray(maze.ice).any()))
-    dice = _dice(seed, _BOTH)
+    dice = Dice.of(seed, _BOTH)
     bare = maze.replace(key=np.int32(NONE), door=np.int32(NONE), ice=np.zeros(maze.shape, bool))
     passages = routes.of(maze)
     starts = np.flatnonzero(has_far_goal(maze.shape, sum(maze.shape) // 2))
@@ -218,15 +218,5 @@ def lying(maze: Maze) -> int:
     return bits
 
 
-def single(maze: Maze) -> None:
-    """Raise unless this is one maze."""
-    if maze.batch_shape:
-        raise TypeError(f"this takes one maze, got a set of {maze.batch_shape}: index it, or map over it")
-
-
 def _with(maze: Maze, key: int, door: int) -> Maze:
     return maze.replace(key=np.int32(key), door=np.int32(door))
-
-
-def _dice(seed: int | Dice, purpose: int) -> Dice:
-    return seed if isinstance(seed, Dice) else Dice(check_seed(seed), purpose)

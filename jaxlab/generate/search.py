@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from jaxlab import grid, maze
-from jaxlab.errors import PlacementError, choose
+from jaxlab.errors import PlacementError, choose, whole
 from jaxlab.generate import carve, place, support
 from jaxlab.generate.dice import Dice, check_seed
 from jaxlab.maze import Maze
@@ -70,13 +70,17 @@ def unique(
     """
     shape, seed, settings = grid.check_shape(shape), check_seed(seed), settings or Settings()
     up_to = choose("unique_up_to", unique_up_to or "structure", UNIQUE_UP_TO)
-    choice = carve.check_start_goal(shape, start_goal, min_distance)
+    n, choice = whole("n", n, 1), carve.check_start_goal(shape, start_goal, min_distance)
+    if not isinstance(settings, Settings):
+        raise TypeError(f"settings must be jaxlab.Settings, got {settings!r}")
     if settings.icy_floor and min(shape) == 1:
         raise PlacementError(f"icy floor needs a second route, and a {shape[0]}x{shape[1]} maze has only one")
+    if n > 1 and min(shape) == 1:
+        raise ValueError(f"{n} different mazes were asked for, but exactly 1 exists of shape {shape}: a corridor")
     search = _Search(seed, n, settings, up_to, progress)
     small = shape[0] * shape[1] <= support.MAX_CELLS
     if small and isinstance(choice, tuple):
-        _check_enough(n, support.structures(shape, *choice), shape, up_to)
+        _check_enough(n, support.structures(shape, *choice), shape)
     key = jax.random.key(seed, impl="threefry2x32")
     listed = False
     while search.found < n:
@@ -91,7 +95,7 @@ def unique(
     return Drawn(maze.concatenate(search.parts), search.draws, search.rejected)
 
 
-def _check_enough(n: int, walls: np.ndarray, shape: tuple[int, int], up_to: str) -> None:
+def _check_enough(n: int, walls: np.ndarray, shape: tuple[int, int]) -> None:
     exist = len(walls)
     if n > exist:
         raise ValueError(

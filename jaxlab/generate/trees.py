@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxlab import grid
-from jaxlab.errors import choose
+from jaxlab.errors import check_key, choose, whole
 from jaxlab.generate.carve import check_start_goal, far_apart
 from jaxlab.maze import Maze, make, walls_from_edges
 
@@ -48,12 +48,12 @@ def tree_mazes(
     """
     shape = grid.check_shape(shape)
     choose("algorithm", algorithm, ALGORITHMS)
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
+    n = whole("n", n, 1)
+    check_key(key)
     if not isinstance(loops, jax.Array) and not 0 <= loops <= 1:
         raise ValueError(f"loops must lie in 0..1, got {loops!r}")
     choice = check_start_goal(shape, start_goal, min_distance)
-    return _carve(key, jnp.float32(loops), int(n), shape, algorithm, choice)
+    return _carve(key, jnp.float32(loops), n, shape, algorithm, choice)
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))

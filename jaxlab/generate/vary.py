@@ -6,15 +6,15 @@ import numpy as np
 
 from jaxlab.errors import PlacementError
 from jaxlab.generate import place, routes
-from jaxlab.generate.dice import Dice, check_seed
-from jaxlab.maze import NONE, Maze
+from jaxlab.generate.dice import Dice
+from jaxlab.maze import NONE, Maze, single
 
 _KEY, _ICE = 31, 32  # purposes of `Dice`
 
 
 def key_moves(maze: Maze) -> list[int]:
     """Every other cell where the key could lie: on no route, reachable before the door, the goal in reach alive."""
-    place.single(maze)
+    single(maze)
     if NONE in (int(maze.key), int(maze.door)):
         raise PlacementError("the maze has no key and door")
     passages = routes.of(maze)
@@ -32,12 +32,12 @@ def key_moved(maze: Maze, seed: int | Dice = 0) -> Maze:
     moves = key_moves(maze)
     if not moves:
         raise PlacementError("the key has no other place")
-    return maze.replace(key=np.int32(_dice(seed, _KEY).pick(moves)))
+    return maze.replace(key=np.int32(Dice.of(seed, _KEY).pick(moves)))
 
 
 def ice_moves(maze: Maze) -> list[list[int]]:
     """Every way to move the ice from the unsafe to a safe route: the cells that a safe route has for itself."""
-    place.single(maze)
+    single(maze)
     frozen = routes.bits_of(np.asarray(maze.ice))
     if not frozen:
         raise PlacementError("the maze has no ice")
@@ -58,9 +58,5 @@ def ice_moved(maze: Maze, seed: int | Dice = 0) -> Maze:
     if not moves:
         raise PlacementError("the ice has no other place: no safe route has a cell of its own")
     layer = np.zeros(maze.shape, bool)
-    layer.ravel()[_dice(seed, _ICE).pick(moves)] = True
+    layer.ravel()[Dice.of(seed, _ICE).pick(moves)] = True
     return maze.replace(ice=layer)
-
-
-def _dice(seed: int | Dice, purpose: int) -> Dice:
-    return seed if isinstance(seed, Dice) else Dice(check_seed(seed), purpose)

@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 
 from jaxlab import grid, maze
-from jaxlab.errors import PlacementError
+from jaxlab.errors import PlacementError, whole
 from jaxlab.generate import place, routes
-from jaxlab.generate.dice import Dice, check_seed
-from jaxlab.maze import NONE, Maze
+from jaxlab.generate.dice import Dice
+from jaxlab.maze import NONE, Maze, single
 from jaxlab.solve import enumerate as enumeration
 
 _CHANGE, _SAME = 33, 34  # purposes of `Dice`
@@ -58,11 +58,10 @@ def change_walls(one: Maze, k: int, seed: int | Dice = 0) -> Maze:
         ValueError: ``k`` is not in ``0 .. number of walls and passages``.
         PlacementError: no such change was found.
     """
-    place.single(one)
+    single(one)
     is_open = maze.open_edges(np.asarray(one.walls))
-    if isinstance(k, bool) or int(k) != k or not 0 <= k <= len(is_open):
-        raise ValueError(f"k must lie in 0..{len(is_open)}, the number of walls and passages, got {k!r}")
-    dice = _dice(seed, _CHANGE)
+    k = whole("k, of all walls and passages,", k, 0, len(is_open))
+    dice = Dice.of(seed, _CHANGE)
     for _ in range(_DRAWS):
         changed = _toggled(one, is_open, dice.order(len(is_open))[:k])
         if place.is_solvable(changed, routes.of(changed)):
@@ -91,13 +90,13 @@ def same_solutions(one: Maze, seed: int | Dice = 0, tries: int = 32) -> Maze:
     Raises:
         PlacementError: the maze has no solution, or too many to list.
     """
-    place.single(one)
+    single(one)
+    dice = Dice.of(seed, _SAME)
     found = enumeration.paths(one)
     if not found.complete or not len(found):
         raise PlacementError(
             "the maze has no solution" if found.complete else "the maze has too many solutions to list"
         )
-    dice = _dice(seed, _SAME)
     num_cells = one.shape[0] * one.shape[1]
     kept = np.zeros(num_cells, bool)
     kept[np.unique(found.cells[found.cells >= 0])] = True
@@ -168,7 +167,3 @@ def _toggled(one: Maze, is_open: np.ndarray, edges: np.ndarray) -> Maze:
     changed = is_open.copy()
     changed[edges] = ~changed[edges]
     return one.replace(walls=maze.walls_from_edges(changed, one.shape))
-
-
-def _dice(seed: int | Dice, purpose: int) -> Dice:
-    return seed if isinstance(seed, Dice) else Dice(check_seed(seed), purpose)

@@ -21,6 +21,8 @@ def optimal(env: Labyrinth, params: Params) -> Solutions:
         `Solutions` with ``distance int32[N, num_modes, H*W]`` (-1: the goal can't be reached)
         and ``optimal uint8[N, num_modes, H*W]`` (bit ``a`` set: action ``a`` is optimal).
     """
+    if params.mazes.shape != env.shape:
+        raise ValueError(f"params of mazes of shape {params.mazes.shape} given to an environment of shape {env.shape}")
     if params.distance is not None and params.optimal is not None:
         return Solutions(params.distance, params.optimal)
     return _table.solve_many(env, params.mazes)

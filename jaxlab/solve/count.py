@@ -16,7 +16,8 @@ from functools import reduce
 import numpy as np
 
 from jaxlab import grid
-from jaxlab.maze import NONE, Maze
+from jaxlab.errors import whole
+from jaxlab.maze import NONE, Maze, single
 from jaxlab.solve.enumerate import PADDING, Paths
 
 _FREE, _OPEN, _CLOSE, _END = 0, 1, 2, 3  # two bits of a pattern for each plug
@@ -56,8 +57,7 @@ def sample_paths(maze: Maze, n: int, seed: int = 0) -> Paths:
     Raises:
         ValueError: as `count_paths`, or a maze without a solution.
     """
-    if isinstance(n, bool) or int(n) != n or n < 1:
-        raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
+    n = whole("n", n, 1)
     ways = [[_Scan(maze, leg, remember=True) for leg in legs] for legs in _ways(maze)]
     counts = [_product(scan.total for scan in scans) for scans in ways]
     if not sum(counts):
@@ -91,8 +91,7 @@ def _ways(maze: Maze) -> list[list[_Leg]]:
 
     A path begins anew where the mode changes: at the key, and at the door once it is opened.
     """
-    if maze.batch_shape:
-        raise ValueError(f"this takes one maze, got a set of {maze.batch_shape}: loop over it")
+    single(maze)
     if maze.tiles:
         raise ValueError(f"paths over tiles of your own ({sorted(maze.tiles)}) can be listed, but not counted")
     start, goal, key, door = (int(cell) for cell in (maze.start, maze.goal, maze.key, maze.door))

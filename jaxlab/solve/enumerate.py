@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxlab.errors import needs_extra
-from jaxlab.maze import Maze
+from jaxlab.errors import needs_extra, whole
+from jaxlab.maze import Maze, single
 from jaxlab.solve import graph
 
 if TYPE_CHECKING:
@@ -132,21 +132,19 @@ def iter_paths(maze: Maze, *, env: Labyrinth | None = None) -> Iterator[list[int
 
     For one maze. It needs no numba and almost no memory: for mazes with too many paths to keep.
     """
-    if maze.batch_shape:
-        raise ValueError(f"iter_paths takes one maze, got a set of {maze.batch_shape}: loop over it")
+    single(maze)
     states = graph.of_maze(graph.as_set(maze), env)
     return _johnson(states.successors[0].tolist(), int(states.source[0]), int(states.goal[0]), states.num_cells)
 
 
 def enumerate_graphs(states: graph.StateGraph, limit: int | None = None) -> PathSets:
     """The simple paths of graphs that are already made; see `paths`."""
-    if limit is not None and (isinstance(limit, bool) or int(limit) != limit or limit < 0):
-        raise ValueError(f"limit must be a whole number of at least 0 or None, got {limit!r}")
+    limit = None if limit is None else whole("limit", limit, 0)
     try:
         from jaxlab.solve import johnson
     except ImportError as error:
         raise needs_extra("numba", "solve") from error
-    most, max_cells = (DEFAULT_LIMIT, DEFAULT_MAX_CELLS) if limit is None else (int(limit), 2**62)
+    most, max_cells = (DEFAULT_LIMIT, DEFAULT_MAX_CELLS) if limit is None else (limit, 2**62)
     dtype = np.int16 if states.num_cells <= np.iinfo(np.int16).max else np.int32
     cells, lengths, counts, complete = johnson.enumerate_paths(
         states.successors, states.source, states.goal, states.num_cells, most, max_cells, dtype

@@ -39,6 +39,8 @@ class StateGraph:
 
 def as_set(maze: Maze) -> Maze:
     """One maze as a set of one; a set stays as it is. Arrays become numpy."""
+    if not isinstance(maze, Maze):
+        raise TypeError(f"this takes a jaxlab.Maze, got {type(maze).__name__}")
     maze = jax.tree.map(np.asarray, maze)
     if len(maze.batch_shape) > 1:
         raise ValueError(f"mazes need at most one leading axis, got {maze.batch_shape}")
