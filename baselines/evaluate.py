@@ -220,6 +220,8 @@ def _state_shape(seen: Table) -> tuple[int, int, int]:
 
 def environment(splits: Mapping[str, Maze], **choices: Any) -> Labyrinth:
     """The environment that splits are played in: by their settings, or by what the mazes hold (host)."""
+    if not splits:
+        raise ValueError("there are no splits to score: give a mapping from names to mazes")
     settings = getattr(splits, "settings", None)
     first = next(iter(splits.values()))
     if settings is not None:
@@ -301,7 +303,9 @@ def _answers(policy: Policy, seen: Table, low: int, high: int) -> np.ndarray:
     if hasattr(answer, "detach"):  # a torch tensor, perhaps on another device
         answer = answer.detach().cpu()
     answer = np.asarray(answer)
-    if answer.shape == (high - low, grid.NUM_ACTIONS) and np.issubdtype(answer.dtype, np.floating):
+    if answer.shape == (high - low, grid.NUM_ACTIONS) and jnp.issubdtype(answer.dtype, jnp.floating):
+        if np.isnan(answer).any():
+            raise ValueError(f"a policy's logits must be numbers, but {int(np.isnan(answer).sum())} of them are NaN")
         return answer
     if answer.shape != (high - low,) or not np.issubdtype(answer.dtype, np.integer):
         raise ValueError(

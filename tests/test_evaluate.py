@@ -146,3 +146,10 @@ def test_torch_tensors_are_taken():
 def test_wrong_answers_are_refused(answer):
     with pytest.raises(ValueError, match=r"actions"):
         evaluate.table(lambda seen: answer, {"train": TRAIN[:3]}, observation="vector")
+
+
+def test_nan_logits_and_empty_splits_are_refused():
+    with pytest.raises(ValueError, match="NaN"):
+        evaluate.table(lambda seen: np.full((len(seen), 4), np.nan), {"train": TRAIN[:3]}, observation="vector")
+    with pytest.raises(ValueError, match="no splits to score"):
+        evaluate.table(lambda seen: seen, {})
