@@ -277,7 +277,10 @@ class _Runner:
         last = _policy(self.method, self.config, self.data, state, True)
         if self.plan.out is not None:
             for which, variables in (("last", last), ("best", best)):
-                checkpoints.save(policy_folder(self.plan.out, seed, which), self.total, variables)
+                folder = policy_folder(self.plan.out, seed, which)
+                # A run that was killed between this and its results has kept them already.
+                if checkpoints.latest(folder) != self.total:
+                    checkpoints.save(folder, self.total, variables)
         return last
 
     def score(self, seed: int, state: Any, last: Variables, best: Variables, report: Report) -> dict[str, Any]:
