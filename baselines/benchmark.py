@@ -14,6 +14,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(sys.argv[1:] if arguments is None else arguments)
     try:
         planned = plan(options)
+        if find_spec("matplotlib") is None:  # better now than after hours
+            raise needs_extra("matplotlib", "viz")
         failed = False
         if options.only_report:
             found = collect(options.out, options.add)

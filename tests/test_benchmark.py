@@ -70,6 +70,41 @@ def test_finished_cells_are_kept_and_changed_ones_begin_again(out, monkeypatch):
     assert not campaign.is_done(kept, file.parent, {**SPLITS, "test": SPLITS["valid"]})
 
 
+class Killed(BaseException):
+    """No `Exception`: nothing may catch it, as nothing catches a kill."""
+
+
+def scores(folder):
+    """All that a run found out, without the time that it took."""
+    found = results.read(folder)
+    for run in found["seeds"]:
+        del run["train_seconds"]
+    return found
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_numbers(out, tmp_path):
+    cell = Cell("bc", "mlp", 3, 2, TINY)
+    for moment in (0, 2, 5):  # of four looks at each of two seeds
+        looks = []
+
+        def watch(*row, moment=moment, looks=looks):
+            looks.append(row)
+            if len(looks) == moment + 1:
+                raise Killed
+
+        folder = tmp_path / str(moment)
+        with pytest.raises(Killed):
+            campaign.run([cell], folder, watch=watch)
+        assert not (campaign.folder_of(folder, cell) / results.FILE).exists()
+        with open(campaign.folder_of(folder, cell) / "metrics.jsonl", "a") as file:
+            file.write('{"seed": 0, "ep')  # half of a line
+        assert campaign.run([cell], folder).states == {cell.name: "done"}
+        assert scores(campaign.folder_of(folder, cell)) == scores(campaign.folder_of(out, cell))
+        rows = (campaign.folder_of(folder, cell) / "metrics.jsonl").read_text().splitlines()
+        epochs = [(row["seed"], row["epoch"]) for row in map(json.loads, rows)]
+        assert epochs == [(seed, epoch) for seed in range(2) for epoch in range(1, 5)]
+
+
 def test_a_choice_that_a_method_lacks_is_found_before_training(tmp_path):
     with pytest.raises(ValueError, match=r"choice of bc.*learning_rat.*learning_rate"):
         campaign.run([Cell("bc", "mlp", 3, 1, {"learning_rat": 1})], tmp_path)

@@ -191,6 +191,8 @@ def distance_chart(found: Sequence[tuple[int, dict[str, Any]]], splits: Sequence
         name: as in `svg`.
     """
     drawn = figure(WIDE, 2.6)
+    from matplotlib.ticker import MaxNLocator
+
     panels = np.atleast_1d(drawn.subplots(1, len(splits), sharey=True))
     for axes, split in zip(panels, splits, strict=True):
         style(axes)
@@ -202,6 +204,9 @@ def distance_chart(found: Sequence[tuple[int, dict[str, Any]]], splits: Sequence
                 axes.plot(x, y, color=color(series), linewidth=1.4, gid=f"series-{series}")
         axes.set_title(SPLIT_NAMES.get(split, split), fontsize=10, color=INK)
         axes.set_xlabel("distance to goal", color=FAINT, fontsize=9)
-    panels[0].set_ylim(10 * np.floor(min(axes.dataLim.y0 for axes in panels if axes.lines) / 10) - 3, 103)
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    low = min(axes.dataLim.y0 for axes in panels if axes.lines)
+    panels[0].set_ylim(min(90, 10 * np.floor(low / 10)) - 1, 101)
+    panels[0].yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     panels[0].set_ylabel("optimal actions, %", color=FAINT, fontsize=9)
     return svg(drawn, f"distance-{name}", "Share of optimal actions by distance to the goal")

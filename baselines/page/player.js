@@ -43,8 +43,8 @@ function drawBoard() {
   const name = `Maze ${episode.maze} of ${episode.splitName}, step ${step}`;
   const { svg, below, above, space, mazes } = drawMaze(episode.group, episode.split, episode.maze, name);
   const mode = Math.floor(state / episode.cells);
-  if (mazes.key && mode === 0 && mazes.key[episode.maze] >= 0) letter(space, mazes.key[episode.maze], "K", below);
-  if (mazes.door && mode < 2 && mazes.door[episode.maze] >= 0) letter(space, mazes.door[episode.maze], "D", below);
+  if (mazes.key && mode === 0 && mazes.key[episode.maze] >= 0) letter(space, mazes.key[episode.maze], "key", below);
+  if (mazes.door && mode < 2 && mazes.door[episode.maze] >= 0) letter(space, mazes.door[episode.maze], "door", below);
   if (byId("p-arrows").checked) {
     for (let other = 0; other < episode.cells; other++) {
       const there = mode * episode.cells + other;
@@ -66,7 +66,7 @@ function drawBoard() {
 }
 
 function letter(space, cell, text, parent) {
-  node("text", { class: "letter", x: space.x(cell), y: space.y(cell) }, parent).textContent = text;
+  node("text", { class: "letter", x: space.x(cell), y: space.y(cell) - 3.1 }, parent).textContent = text;
 }
 
 const place = (episode, cell) => {
