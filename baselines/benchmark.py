@@ -88,6 +88,7 @@ def write(out: Path, found: Sequence[entries.Entry], title: str = "Labyrinth ben
         "tables.md": formats.markdown(made),
         "scores.csv": formats.scores_csv(made),
         "differences.csv": formats.gaps_csv(gaps),
+        "figures.csv": formats.kinds_csv(found),
         **{f"latex/{table.key}.tex": formats.latex(table) for table in made},
     }
     paths = []

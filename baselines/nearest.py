@@ -122,9 +122,10 @@ def run(folder: str | os.PathLike[str]) -> dict[str, Any]:
     Empty where the run kept no weights or no replay, or its network is not an encoder and a head.
     """
     place = Path(folder)
-    if (place / FILE).is_file() and (place / FILE).stat().st_mtime >= (place / replay.FILE).stat().st_mtime:
-        return json.loads((place / FILE).read_text("utf-8"))
-    if not ((place / "policies").is_dir() and (place / replay.FILE).is_file()):
+    kept, weights, actions = place / FILE, place / "policies", place / replay.FILE
+    if kept.is_file() and not (weights.is_dir() and kept.stat().st_mtime < actions.stat().st_mtime):
+        return json.loads(kept.read_text("utf-8"))
+    if not (weights.is_dir() and actions.is_file()):
         return {}
     policy, trial = baselines.load(place), replay.read(place)
     try:

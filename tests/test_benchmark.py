@@ -190,6 +190,16 @@ def test_entries_stand_beside_the_papers_rows(out):
     assert labels[1] == "BC, vector, MLP, 4 epochs, 3x3-bc-mlp"
 
 
+def test_other_mazes_of_one_size_have_a_table_of_their_own(out):
+    base = benchmark.collect(out)[0]
+    digests = {split: "ab" * 32 for split in base.splits}
+    other = dataclasses.replace(paper_like(base, mazes={**base.results["mazes"], "sha256": digests}), folder=None)
+    made = tables.collect(entries.named([base, other]))
+    assert [table.key for table in made] == ["table5", "3x3-mazes-abababab"]
+    assert [len(table.rows) for table in made] == [4, 1]  # nothing is known of the other mazes but their scores
+    assert tables.gaps([base, other]) == []
+
+
 def test_five_by_five_fills_table_2_table_7_and_the_ablation(out):
     base = benchmark.collect(out)[0]
     mazes = {**base.results["mazes"], "shape": [5, 5]}
@@ -220,6 +230,14 @@ def test_the_formats_agree(out):
             assert rf"${mean}_{{\,[{low},\,{high}]}}" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
     assert r"success, \%" in latex
+    others = list(csv.DictReader(io.StringIO(formats.kinds_csv(found))))
+    assert len(others) == 5 * 4 * 3  # splits, figures, seeds of both entries
+    best = found[0].results["seeds"][1]["splits"]["s0"]["best"]["success"]
+    assert {
+        float(line["success"])
+        for line in others
+        if (line["method"], line["split"], line["figure"], line["seed"]) == (found[0].label, "s0", "best", "1")
+    } == {round(best, 6)}
     gaps = list(csv.DictReader(io.StringIO(formats.gaps_csv(tables.gaps(found)))))
     assert len(gaps) == 5 * 2
     test = next(g for g in gaps if (g["split"], g["metric"]) == ("test", "success") and g["second"] == "up, else right")

@@ -72,7 +72,7 @@ def report(tmp_path_factory):
         ]
     )
     path = page.write(root / "report.html", found, tables.collect(found), tables.gaps(found))
-    return path, [entry for group in entries.groups(found) for entry in group]
+    return path, [entry for group in entries.groups(found).values() for entry in group]
 
 
 def test_the_report_is_one_file_that_needs_no_network(report):

@@ -153,12 +153,17 @@ def _folder(entry: Entry) -> str:
     return entry.folder.name if entry.folder is not None else ""
 
 
-def groups(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Entries by the mazes that they share, in order."""
+def groups(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """Entries by the mazes that they share, in order; the names are what the mazes are called, each once."""
     found: dict[Any, list[Entry]] = {}
     for entry in entries:
         found.setdefault(entry.mazes, []).append(entry)
-    return list(found.values())
+    named: dict[str, list[Entry]] = {}
+    for group in found.values():
+        name = name_of(group)
+        digest = next(iter(group[0].results["mazes"]["sha256"].values()))
+        named[f"{name}, mazes {digest[:8]}" if name in named else name] = group
+    return named
 
 
 def name_of(group: list[Entry]) -> str:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
+from baselines.bench.entries import Entry, groups
 from baselines.bench.intervals import DRAWS
 from baselines.bench.tables import Gap, Row, Score, Table
 
@@ -40,8 +41,6 @@ def markdown(tables: Iterable[Table]) -> str:
             lines = [head, *([row.label, *(_md(row, split, metric) for split in table.splits)] for row in table.rows)]
             lines = [line for i, line in enumerate(lines) if i == 0 or any(line[1:])]
             parts.append(grid(lines))
-        if table.note:
-            parts.append(f"{table.note}\n")
     return "\n".join(parts)
 
 
@@ -151,3 +150,27 @@ def gaps_csv(gaps: Iterable[Gap]) -> str:
     """Paired differences, one a line."""
     head = ["mazes", "split", "metric", "first", "second", "difference", "low", "high"]
     return _csv(head, ([*gap[:5], *(round(value, 6) for value in gap.interval)] for gap in gaps))
+
+
+KINDS = {
+    "argmax": "last weights",
+    "best": "best on valid",
+    "running_bn": "running statistics",
+    "sampled": "sampled, within 4 L",
+}
+"""The headline and what stands beside it in results.json."""
+
+
+def kinds_csv(found: Iterable[Entry]) -> str:
+    """Success of the headline, and of what stands beside it, by seed."""
+    return _csv(
+        ["mazes", "method", "split", "figure", "seed", "success"],
+        (
+            [mazes, entry.label, split, kind, seed, round(float(value), 6)]
+            for mazes, group in groups(found).items()
+            for entry in group
+            for split in entry.splits
+            for kind in KINDS
+            for seed, value in zip(entry.seeds, entry.figure(split, kind), strict=True)
+        ),
+    )

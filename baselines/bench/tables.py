@@ -54,7 +54,7 @@ class Table:
         splits: its columns.
         rows: methods, then references.
         metrics: success alone, or with returns.
-        note: what a reader has to know.
+        mazes: the name of its group of entries.
     """
 
     key: str
@@ -62,35 +62,33 @@ class Table:
     splits: tuple[str, ...]
     rows: tuple[Row, ...]
     metrics: tuple[str, ...] = METRICS
-    note: str = ""
+    mazes: str = ""
 
 
 def collect(found: Iterable[Entry]) -> list[Table]:
     """Every table that the entries fill, in the paper's order (host)."""
     out: list[Table] = []
-    for group in entries.groups(found):
+    for name, group in entries.groups(found).items():
         first = group[0]
         height, width = first.shape
         side = height if height == width and first.is_plain else 0
         rows = tuple(_row(entry, side) for entry in group) + references(group)
         splits = tuple(dict.fromkeys(split for entry in group for split in entry.splits))
-        name = entries.name_of(group)
         number = paper.TABLES.get(side)
-        if side == 5:
+        slug = name.replace(", ", "-").replace(" ", "-")
+        is_first = not any(table.key == f"table{number}" for table in out)
+        if side == 5 and is_first:
             main = tuple(row for row in rows if row.is_reference or row.label in paper.METHODS)
             if any(not row.is_reference for row in main):
                 drawn = tuple(split for split in ("train", "valid", "test") if split in splits)
-                out.append(Table("table2", "Table 2: 5x5, the six methods with the CNN", drawn, main))
-        title = f"Table {number}: {name}" if number else name
-        key = f"table{number}" if number else name.replace(", ", "-").replace(" ", "-")
-        if any(table.key == key for table in out):
-            key, title = f"{key}-{first.results['mazes']['sha256']['train'][:8]}", f"{title} (other mazes)"
-        out.append(Table(key, title, splits, rows))
+                out.append(Table("table2", "Table 2: 5x5, the six methods with the CNN", drawn, main, mazes=name))
+        title = f"Table {number}: {name}" if number and is_first else name
+        out.append(Table(f"table{number}" if number and is_first else slug, title, splits, rows, mazes=name))
         ablation = [_row(entry, side) for entry in group if entry.method == "bc"]
-        if side == 5 and len(ablation) > 1:
+        if side == 5 and is_first and len(ablation) > 1:
             drawn = tuple(split for split in ("train", "valid", "test") if split in splits)
             out.append(
-                Table("ablation", "Ablation: BC by encoder and length, 5x5", drawn, tuple(ablation), ("success",))
+                Table("ablation", "Ablation: BC by encoder and length, 5x5", drawn, tuple(ablation), ("success",), name)
             )
     return out
 
@@ -153,7 +151,7 @@ class Gap(NamedTuple):
 def gaps(found: Iterable[Entry]) -> list[Gap]:
     """Paired differences between every two methods on the same mazes (host)."""
     out = []
-    for group in entries.groups(found):
+    for name, group in entries.groups(found).items():
         for i, one in enumerate(group):
             for other in group[i + 1 :]:
                 for split in one.splits:
@@ -161,5 +159,5 @@ def gaps(found: Iterable[Entry]) -> list[Gap]:
                         for metric in METRICS:
                             pair = one.matrix(split, metric), other.matrix(split, metric)
                             gap = intervals.of_difference(*pair)
-                            out.append(Gap(entries.name_of(group), split, metric, one.label, other.label, gap))
+                            out.append(Gap(name, split, metric, one.label, other.label, gap))
     return out

@@ -16,7 +16,7 @@ from typing import Any
 
 from baselines import diagnosis, nearest, runner
 from baselines.bench import formats
-from baselines.bench.entries import Entry, groups, name_of
+from baselines.bench.entries import Entry, groups
 from baselines.bench.tables import Gap, Table
 from baselines.page import charts, payload, sections
 from jaxlab.files import write_atomic
@@ -54,18 +54,19 @@ def write(
         "count": f"{len(found)} runs, up to {seeds} training seeds each"
         if len(found) > 1
         else f"{seeds} training seeds",
-        "groups": "".join(_group(i, group, tables, gaps) for i, group in enumerate(groups(found))),
+        "groups": "".join(
+            _group(i, name, group, tables, gaps) for i, (name, group) in enumerate(groups(found).items())
+        ),
         "facts": sections.facts(found),
     }
     write_atomic(path, re.sub(r"\{\{(\w+)\}\}", lambda gap: filled[gap[1]], parts["page.html"]))
     return Path(path)
 
 
-def _group(index: int, group: list[Entry], tables: Sequence[Table], gaps: Sequence[Gap]) -> str:
+def _group(index: int, name: str, group: list[Entry], tables: Sequence[Table], gaps: Sequence[Gap]) -> str:
     """All that is drawn once for each set of mazes."""
     series = {entry.label: i for i, entry in enumerate(group)}
-    labels = set(series)
-    own = [table for table in tables if _mazes(table) == name_of(group) and labels & {row.label for row in table.rows}]
+    own = [table for table in tables if table.mazes == name]
     whole = next((table for table in own if not table.key.startswith(("table2", "ablation"))), None)
     parts = []
     if whole is not None:
@@ -81,9 +82,11 @@ def _group(index: int, group: list[Entry], tables: Sequence[Table], gaps: Sequen
             "Dashed: greedy (up, else right), dotted: random within 4 L.</p>"
         )
     parts.append(sections.gap_to_train(group, series))
+    title = "Beside the headline: best on valid, raw running statistics, sampled actions"
+    parts.append(f"<details><summary>{title}</summary>{sections.beside(group, series)}</details>")
     for split in ("test", "s0_g"):
         if len(group) > 1 and split in group[0].splits:
-            pairs = sections.differences(gaps, name_of(group), split)
+            pairs = sections.differences(gaps, name, split)
             title = f"Methods against each other on {sections.split_name(split)}"
             parts.append(f"<details><summary>{title}</summary>{pairs}</details>")
     for table in own:
@@ -92,11 +95,6 @@ def _group(index: int, group: list[Entry], tables: Sequence[Table], gaps: Sequen
     parts.append(_curves(group, series, index))
     parts.append(_diagnosis(group, series, index))
     return f'<section class="group" data-group="{index}">{"".join(parts)}</section>'
-
-
-def _mazes(table: Table) -> str:
-    """The mazes that a table's title ends in."""
-    return table.title.split(": ", 1)[-1].removesuffix(" (other mazes)")
 
 
 def _curves(group: Sequence[Entry], series: Mapping[str, int], index: int) -> str:

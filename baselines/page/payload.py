@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from baselines import diagnosis, replay
-from baselines.bench.entries import Entry, groups, name_of
+from baselines.bench.entries import Entry, groups
 from baselines.replay import Rules
 
 UNKNOWN = 255
@@ -29,9 +29,9 @@ def pack(array: np.ndarray, kind: Any = np.uint8) -> str:
 def build(found: Sequence[Entry]) -> dict[str, Any]:
     """``{"groups": [...], "entries": [...]}``; entries without a replay have scores only (host)."""
     sets, rows = [], []
-    for index, group in enumerate(groups(found)):
+    for index, (name, group) in enumerate(groups(found).items()):
         known = next((entry.replay for entry in group if entry.replay is not None), None)
-        sets.append({"name": name_of(group), "shape": list(group[0].shape), "splits": {}, "modes": 1})
+        sets.append({"name": name, "shape": list(group[0].shape), "splits": {}, "modes": 1})
         if known is not None:
             sets[-1]["modes"] = known.env.num_modes
             sets[-1]["splits"] = {split: _mazes(known, split) for split in known.splits}

@@ -8,7 +8,7 @@ from typing import Any
 
 from baselines.bench import intervals
 from baselines.bench.entries import Entry
-from baselines.bench.formats import number
+from baselines.bench.formats import KINDS, number
 from baselines.bench.tables import Gap, Row, Score, Table
 from baselines.diagnosis import ENDS
 from baselines.page.charts import SPLIT_NAMES
@@ -104,6 +104,22 @@ def gap_to_train(group: Sequence[Entry], series: Mapping[str, int]) -> str:
         body.append(f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>')
     title = head(["Train minus …, points", *(split_name(split) for split in others)])
     return f'<div class="scroll"><table class="scores">{title}<tbody>{"".join(body)}</tbody></table></div>'
+
+
+def beside(group: Sequence[Entry], series: Mapping[str, int]) -> str:
+    """Success of the headline and of the other figures that results hold: means over seeds, and each seed."""
+    body = []
+    for entry in group:
+        for kind, words in KINDS.items():
+            cells = []
+            for split in entry.splits:
+                values = entry.figure(split, kind)
+                each = ", ".join(f"{100 * value:.0f}" for value in values)
+                cells.append(f'<td><b class="n">{100 * values.mean():.1f}</b><span class="ci">{each}</span></td>')
+            name = f"{swatch(series.get(entry.label))}{escape(entry.label)}, {words}"
+            body.append(f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>')
+    title = head(["Success, %: mean, each seed", *(split_name(split) for split in group[0].splits)])
+    return f'<div class="scroll"><table class="scores small">{title}<tbody>{"".join(body)}</tbody></table></div>'
 
 
 def differences(gaps: Sequence[Gap], mazes: str, split: str) -> str:
