@@ -10,6 +10,7 @@ import pytest
 import jaxlab
 from baselines import diagnosis, evaluate, page, replay, results
 from baselines.bench import entries, tables
+from baselines.page import __main__ as page_command
 
 pytest.importorskip("matplotlib", reason="the report's charts need matplotlib (extra viz)")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -200,3 +201,12 @@ def test_a_browser_filters_and_steps_by_keyboard(report, tmp_path):
     assert (found["playing"], found["paused"]) == ("Pause", "Play")
     assert found["last"] and found["off"]
     assert found["whole"] == 20
+
+
+def test_the_command_draws_the_report_of_any_folder(report, tmp_path, capsys):
+    assert page_command.main([str(report[1][1].folder), "--out", str(tmp_path / "one.html"), "--title", "A & B"]) == 0
+    text = (tmp_path / "one.html").read_text("utf-8")
+    assert "<title>A &amp; B</title>" in text
+    assert page_command.main([str(tmp_path / "missing"), "--out", str(tmp_path / "none.html")]) == 2
+    assert "no results here" in capsys.readouterr().err
+    assert not (tmp_path / "none.html").exists()
