@@ -121,11 +121,12 @@ def paper(methods: Sequence[str]) -> list[Cell]:
     The paper does not give its batch. One update an epoch is the reading that fits its figures
     (docs/results.md), so methods that pass over the demonstrations do that.
     """
-    full: dict[str, Any] = {"epochs": PAPER_EPOCHS, "batch": "full"}
-    budget: dict[str, Mapping[str, Any]] = {"": {"epochs": PAPER_EPOCHS}, "bc": full, "bco": full, "iupe": full}
+    adam: dict[str, Any] = {"epochs": PAPER_EPOCHS, "decay": "constant"}
+    full = {**adam, "batch": "full"}
+    budget: dict[str, Mapping[str, Any]] = {"": adam, "bc": full, "bco": full, "iupe": full}
     out = grid(methods, [3, 4, 5], ["cnn"], 5, budget)
     if "bc" in methods:
-        out.append(Cell("bc", "cnn", 5, 5, {"epochs": LONG_EPOCHS, "batch": "full"}, "long"))
+        out.append(Cell("bc", "cnn", 5, 5, {**full, "epochs": LONG_EPOCHS}, "long"))
         if "resnet18" in networks.ENCODERS:
             out.append(Cell("bc", "resnet18", 5, 5, full))
     return out
