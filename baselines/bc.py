@@ -108,26 +108,36 @@ def _optimizer(config: Config, data: Data) -> optax.GradientTransformation:
 def init(config: Config, data: Data, key: jax.Array) -> State:
     """A new run, past its trial where the encoder asks for one; the key is consumed.
 
-    A trial is a run of a few epochs. While its training loss is too high, it starts again from
-    other weights (`networks.Recipe`): nothing but the loss on the demonstrations is looked at.
+    A trial is the beginning of a run. Where its training loss is too high at one of its checks, it
+    starts again from other weights (`networks.Recipe`): nothing but the loss on the demonstrations
+    is looked at.
     """
     recipe = networks.encoder(config.encoder).recipe
-    if not recipe.trial_epochs:
+    if not recipe.checks:
         return begin(config, data, key)
 
-    def attempt(carry: Any) -> Any:
-        count, _, _ = carry
-        fresh = begin(config, data, jax.random.fold_in(key, count))
-        state, metrics = jax.lax.scan(
-            lambda state, _: epoch(config, data, state), fresh, None, length=recipe.trial_epochs
-        )
-        return count + 1, metrics["loss"][-1], state
+    def start(count: jax.Array) -> State:
+        return begin(config, data, jax.random.fold_in(key, count))
 
-    def lost(carry: Any) -> jax.Array:
-        count, value, _ = carry
-        return (count < recipe.trials) & ~(value < recipe.trial_loss)
+    def advance(carry: Any) -> Any:
+        count, passed, state = carry
+        state, metrics = epoch(config, data, state)
+        passed = passed + 1
+        lost = jnp.stack([(passed == at) & ~(metrics["loss"] < limit) for at, limit in recipe.checks]).any()
+        again = lost & (count < recipe.trials)
+        state = jax.lax.cond(again, lambda: start(count), lambda: state)
+        return jnp.where(again, count + 1, count), jnp.where(again, 0, passed), state
 
-    return jax.lax.while_loop(lost, attempt, (jnp.int32(0), jnp.float32(jnp.inf), begin(config, data, key)))[2]
+    carry = jnp.int32(1), jnp.int32(0), start(jnp.int32(0))
+    return jax.lax.while_loop(lambda carry: carry[1] < recipe.trial_epochs, advance, carry)[2]
+
+
+def labelled(config: Config, data: Data, state: State, actions: jax.Array) -> State:
+    """A run whose labels ``actions int32[n]`` have come after its start: past its trial, where there is one."""
+    if not networks.encoder(config.encoder).recipe.checks:
+        return state
+    shown = data.demonstrations.replace(action=actions)
+    return init(config, dataclasses.replace(data, demonstrations=shown), state.key)
 
 
 def begin(config: Config, data: Data, key: jax.Array) -> State:

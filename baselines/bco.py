@@ -130,10 +130,11 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
 
 
 def first(config: Config, data: Data, state: State) -> State:
-    """The first model and the first labels."""
+    """The first model and the first labels, and the policy's trial where its encoder asks for one."""
     key, key_model = jax.random.split(state.key)
     assert config.model_updates is not None
-    return improve(config, data, dataclasses.replace(state, key=key), key_model, config.model_updates)
+    state = improve(config, data, dataclasses.replace(state, key=key), key_model, config.model_updates)
+    return dataclasses.replace(state, policy=bc.labelled(config, data, state.policy, state.labels))
 
 
 def improve(config: Config, data: Data, state: State, key: jax.Array, updates: int) -> State:

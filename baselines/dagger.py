@@ -125,17 +125,19 @@ def _optimizer(config: Config) -> optax.GradientTransformation:
 
 
 def init(config: Config, data: Data, key: jax.Array) -> State:
-    """A new run, whose data set begins with the demonstrations; the key is consumed."""
-    key_weights, key = jax.random.split(key)
-    variables = network(config, data.env).init(key_weights)
+    """A new run, whose data set begins with the demonstrations; the key is consumed.
+
+    Where the encoder asks for a trial, that is one of BC: the expert is not asked for it.
+    """
+    start = bc.init(config, data, key)
     shown = data.demonstrations
     states = data.table.index(shown.maze, shown.mode, shown.cell)
     walkers = world.begin(world.make(data.env, data.params))
     room = jnp.zeros(_rounds(config) * config.steps * len(walkers.state), jnp.int32)
     return State(
-        variables,
-        _optimizer(config).init(variables.weights),
-        key,
+        start.variables,
+        _optimizer(config).init(start.variables.weights),
+        start.key,
         jnp.int32(0),
         walkers,
         jnp.concatenate([states, room]),

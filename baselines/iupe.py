@@ -169,10 +169,12 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
 
 
 def first(config: Config, data: Data, state: State) -> State:
-    """The first model and its first answers."""
+    """The first model and its first answers, and the policy's trial where its encoder asks for one."""
     key, key_model = jax.random.split(state.key)
     assert config.model_updates is not None
-    return improve(config, data, dataclasses.replace(state, key=key), key_model, config.model_updates)
+    state = improve(config, data, dataclasses.replace(state, key=key), key_model, config.model_updates)
+    likeliest = state.answers.argmax(-1).astype(jnp.int32)
+    return dataclasses.replace(state, policy=bc.labelled(config, data, state.policy, likeliest))
 
 
 def improve(config: Config, data: Data, state: State, key: jax.Array, updates: int) -> State:

@@ -275,8 +275,9 @@ class Recipe:
         clip: largest norm of the gradient, 0 for none.
         batch: examples an update.
         epochs: passes over the demonstrations.
-        trial_epochs: before them, this many for a trial, which starts again from other weights
-            while its training loss is not below ``trial_loss``, at most ``trials`` times.
+        checks: of a trial before them, pairs (passes, training loss): a trial whose loss is not
+            below that after so many passes starts again from other weights. It ends with the last.
+        trials: most starts; the last one is kept as it is.
     """
 
     learning_rate: float = 5e-4
@@ -285,9 +286,13 @@ class Recipe:
     clip: float = 0.0
     batch: int = 100
     epochs: int = 300
-    trial_epochs: int = 0
-    trial_loss: float = 0.0
+    checks: tuple[tuple[int, float], ...] = ()
     trials: int = 1
+
+    @property
+    def trial_epochs(self) -> int:
+        """Passes of a trial that holds; 0 without checks."""
+        return self.checks[-1][0] if self.checks else 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -338,9 +343,8 @@ ENCODERS: dict[str, Encoder] = {
             decay="cosine",
             clip=1.0,
             batch=64,
-            epochs=30,
-            trial_epochs=12,
-            trial_loss=0.3,
+            epochs=18,
+            checks=((12, 0.3), (24, 0.08)),
             trials=20,
         ),
     ),

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxlab
-from baselines import bc, evaluate, learning, networks, planner, table
+from baselines import bc, bco, dagger, evaluate, iupe, learning, networks, planner, table
 from baselines.bench import intervals
 from baselines.networks import Variables
 from benchmarks import timing
@@ -28,8 +28,10 @@ from jaxlab.env import Labyrinth, Params
 from jaxlab.maze import Maze
 
 MAZES = "5x5-v1"
-UPDATES = 570
+UPDATES = 342
 """Of every run after its trial, whatever the number of demonstrations: the planner's recipe on 100 mazes."""
+DAGGER_UPDATES = 800
+"""Ten rounds, after BC's trial."""
 DEMONSTRATIONS = (1, 3, 10, 30)
 PIXELS_PER_CELL = 12.8
 TRANSFER = ((8, None), (15, None), (10, None), (8, 64), (10, 64), (4, None), (3, None), (3, 64))
@@ -42,34 +44,35 @@ KEPT = Path("build/planner")
 _BATCH = 500
 
 
-def learn(mazes: Maze, seeds: Iterable[int], **settings: bool) -> Iterator[dict[str, Any]]:
+def learn(
+    mazes: Maze, seeds: Iterable[int], method: Any = bc, updates: int = UPDATES, **settings: bool
+) -> Iterator[dict[str, Any]]:
     """Train on one demonstration of each maze, once for each seed: weights, loss and seconds."""
     if not (seeds := list(seeds)):
         return
     env = Labyrinth(mazes.shape, observation="pixels", **settings)
     shown = datasets.demonstrations(env, mazes)
-    config = bc.Config(encoder="planner", updates=UPDATES)
+    config = method.Config(encoder="planner", updates=updates)
     data = learning.data(shown, config.encoder, config.render)
 
     @jax.jit
     def train(key, data):
-        begin = bc.init(config, data, key)
-        epochs = bc.num_epochs(config, data)
-        return jax.lax.scan(lambda state, _: bc.epoch(config, data, state), begin, None, length=epochs)
+        state, metrics = learning.run(method.init, method.epoch, method.num_epochs, config, data)(key)
+        return method.policy(config, data, state, precise=False), metrics
 
-    begin = time.perf_counter(), time.process_time()
+    begin = time.perf_counter()
     compiled = train.lower(jax.random.key(0), data).compile()
-    compile_seconds = time.perf_counter() - begin[0]
+    compile_seconds = time.perf_counter() - begin
     for seed in seeds:
-        begin = time.perf_counter(), time.process_time()
-        state, metrics = jax.block_until_ready(compiled(jax.random.key(seed), data))
+        start = time.perf_counter(), time.process_time()
+        variables, metrics = jax.block_until_ready(compiled(jax.random.key(seed), data))
         run = {
             "seed": seed,
-            "seconds": time.perf_counter() - begin[0],
-            "cpu_seconds": time.process_time() - begin[1],
+            "seconds": time.perf_counter() - start[0],
+            "cpu_seconds": time.process_time() - start[1],
             "compile_seconds": compile_seconds,
             "loss": float(metrics["loss"][-5:].mean()),
-            "variables": state.variables,
+            "variables": variables,
         }
         print(f"  seed {seed}: loss {run['loss']:.4f}, {run['cpu_seconds']:.0f} s of CPU", flush=True)
         yield run
@@ -206,7 +209,7 @@ def reasons(seeds: int) -> dict[str, Any]:
             rounds = {f"{k} iterations": (beliefs, k) for k in (1, 2, 4, 6, 8, 10, 12, 15, 20, 25)}
             walls = {"true walls": (beliefs._replace(across=true.across, along=true.along), 25), "all true": (true, 25)}
             for label, (given, k) in {**rounds, **walls}.items():
-                actions = np.asarray(_plan(jax.tree.map(jnp.asarray, given), k)).reshape(-1, 1, cells)
+                actions = np.asarray(act_on(jax.tree.map(jnp.asarray, given), k)).reshape(-1, 1, cells)
                 played = evaluate.episodes(env, params, jnp.asarray(actions, jnp.int32))
                 solved.setdefault(label, []).append(np.asarray(played.outcome) == evaluate.GOAL)
         out[name] = {label: summary(np.array(rows)) for label, rows in solved.items()}
@@ -214,7 +217,8 @@ def reasons(seeds: int) -> dict[str, Any]:
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _plan(beliefs: planner.Beliefs, iterations: int) -> jax.Array:
+def act_on(beliefs: planner.Beliefs, iterations: int) -> jax.Array:
+    """The best action of each belief, ``int32[B]``."""
     return planner.plan(beliefs, iterations=iterations).argmax(-1)
 
 
@@ -239,6 +243,19 @@ def unbiased(seeds: int) -> dict[str, Any]:
     return {name: exact(runs, given[name]) for name in ("test", "s0", "s0_g")}
 
 
+def other(method: Any, updates: int) -> Callable[[int], dict[str, Any]]:
+    """A part: another method on the same mazes, from at most five seeds."""
+
+    def part(seeds: int) -> dict[str, Any]:
+        given = splits.load(MAZES)
+        runs = list(learn(given["train"], range(min(seeds, 5)), method, updates))
+        out: dict[str, Any] = {name: exact(runs, given[name]) for name in ("test", "s0", "s0_g")}
+        return out | {"runs": [{k: v for k, v in run.items() if k != "variables"} for run in runs]}
+
+    part.__doc__ = f"{(method.__doc__ or '').splitlines()[0]}"
+    return part
+
+
 def settings(seeds: int) -> dict[str, Any]:
     """Key and door, and ice: trained and tested on their own mazes."""
     out = {}
@@ -252,10 +269,13 @@ def settings(seeds: int) -> dict[str, Any]:
 
 PARTS: dict[str, Callable[[int], dict[str, Any]]] = {
     "main": main_table,
-    "reasons": reasons,
+    "dagger": other(dagger, DAGGER_UPDATES),
     "transfer": transfer,
     "unbiased": unbiased,
+    "reasons": reasons,
     "demonstrations": demonstrations,
+    "bco": other(bco, UPDATES),
+    "iupe": other(iupe, UPDATES),
     "settings": settings,
 }
 

@@ -83,3 +83,31 @@ def test_policy_callable_takes_any_batch():
     rows = np.random.default_rng(0).integers(0, 2, (5, 28)).astype(np.float32)
     assert policy(rows).shape == (5, 4)
     np.testing.assert_allclose(policy(rows)[3:4], policy(rows[3:4]), atol=1e-5)
+
+
+@pytest.mark.parametrize(("limit", "starts"), [(100.0, 1), (0.0, 3)], ids=["a good loss", "never good enough"])
+def test_a_trial_starts_again_while_its_loss_is_too_high_and_not_for_ever(monkeypatch, limit, starts):
+    entry = networks.ENCODERS["mlp"]
+    checks = ((1, 100.0), (2, limit))
+    recipe = dataclasses.replace(entry.recipe, checks=checks, trials=3)
+    monkeypatch.setitem(networks.ENCODERS, "mlp", dataclasses.replace(entry, recipe=recipe))
+    data, key = learning.data(SHOWN, "mlp"), jax.random.key(4)
+    state = jax.jit(lambda key: bc.init(CONFIG, data, key))(key)
+    expected = bc.begin(CONFIG, data, jax.random.fold_in(key, starts - 1))
+    epoch = jax.jit(lambda state: bc.epoch(CONFIG, data, state))
+    for _ in range(2):
+        expected, _ = epoch(expected)
+    for a, b in zip(jax.tree.leaves(state.variables), jax.tree.leaves(expected.variables), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)
+    # Labels that come later begin a trial of their own, with these labels.
+    shown = data.demonstrations
+    late = dataclasses.replace(data, demonstrations=shown.replace(action=shown.action * 0))
+    again = bc.labelled(CONFIG, late, dataclasses.replace(expected, key=key), shown.action)
+    for a, b in zip(jax.tree.leaves(again.variables), jax.tree.leaves(expected.variables), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+def test_without_a_trial_labels_that_come_later_change_nothing():
+    data = learning.data(SHOWN, "mlp")
+    state = bc.init(CONFIG, data, jax.random.key(0))
+    assert bc.labelled(CONFIG, data, state, SHOWN.action) is state
