@@ -21,12 +21,12 @@ NUM_MAZES = 1000
 STEPS = {"none": 2**24, "vector": 2**22, "pixels": 2**16}
 """Environment steps of one timed run of ours, by observation."""
 PEER_STEPS = {"gymnax": 2**21, "xminigrid": 2**18, "jumanji": 2**16}
-SHORTEST_ROLLOUT = 8
+SHORTEST_ROLLOUT, LONGEST_ROLLOUT = 8, 20_000
 
 
 def length_of(batch: int, steps: int) -> int:
     """How long a rollout of ``batch`` must be for about ``steps`` steps in all."""
-    return max(SHORTEST_ROLLOUT, steps // batch)
+    return min(LONGEST_ROLLOUT, max(SHORTEST_ROLLOUT, steps // batch))
 
 
 def compare(
