@@ -18,7 +18,9 @@ BATCH = 8192
 
 def _params(env: jaxlab.Labyrinth, number: int = NUM_MAZES) -> jaxlab.Params:
     settings = {"key_and_door": env.key_and_door, "icy_floor": env.icy_floor}
-    mazes = jaxlab.splits.make(env.shape, number, 0, 0, **settings)["train"]
+    if not any(settings.values()):
+        return env.params(jaxlab.generate.mazes(jax.random.key(0), number, env.shape))
+    mazes = jaxlab.splits.make(env.shape, number, 0, 0, variants=False, **settings)["train"]
     return env.params(mazes)
 
 

@@ -123,9 +123,6 @@ class AutoReset(Wrapper):
             number = len(params.mazes)
             maze = (maze + jax.random.randint(key, (), 0, number, jnp.int32)) % number
         after = restart(out.state, maze, out.state.ended, params)
-        # Whatever had ended has begun anew: said as a constant, the next step need not ask.
-        false = jnp.zeros((), bool)
-        after = after.replace(terminated=false, truncated=false)
         info = {**out.info, "final_observation": out.obs}
         return out._replace(obs=self.env.observe(after, params), state=after, info=info)
 
