@@ -62,25 +62,7 @@ def matrix_conv(x: jax.Array, kernel: jax.Array, stride: int, pads: tuple[tuple[
     kernel = kernel.reshape(blocks_r, stride, blocks_c, stride, channels, outputs)
     kernel = kernel.transpose(0, 2, 1, 3, 4, 5).reshape(-1, outputs)
     slices = [x[:, r : r + rows, c : c + cols] for r in range(blocks_r) for c in range(blocks_c)]
-    return grouped_product(jnp.concatenate(slices, -1), kernel)
-
-
-_LONG, _GROUPS = 4096, 16
-
-
-def grouped_product(x: jax.Array, kernel: jax.Array) -> jax.Array:
-    """``x @ kernel`` for ``float[B, R, C, K]`` and ``float[K, O]``.
-
-    The kernel's gradient sums over all B * R * C rows. XLA's CPU product runs such a long sum on one
-    core, so it is taken in groups of images, side by side, and added up.
-    """
-    images, rows, cols, _ = x.shape
-    groups = max(g for g in range(1, _GROUPS + 1) if images % g == 0) if images else 1
-    if groups == 1 or images * rows * cols < _LONG:
-        return x @ kernel
-    folded = x.reshape(groups, -1, x.shape[-1])
-    product = folded @ jnp.broadcast_to(kernel, (groups, *kernel.shape))
-    return product.reshape(images, rows, cols, -1)
+    return jnp.concatenate(slices, -1) @ kernel
 
 
 def space_to_depth(x: jax.Array, block: int) -> jax.Array:
