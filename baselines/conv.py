@@ -49,7 +49,7 @@ def matrix_conv(x: jax.Array, kernel: jax.Array, stride: int, pads: tuple[tuple[
     cols = (x.shape[2] + sum(pads[1]) - k_cols) // stride + 1
     if (k_rows, k_cols) == (1, 1):
         x = jnp.pad(x, ((0, 0), *pads, (0, 0)))[:, ::stride, ::stride]
-        return x @ kernel[0, 0]
+        return product(x, kernel[0, 0])
     blocks_r, blocks_c = -(-k_rows // stride), -(-k_cols // stride)
     kernel = jnp.pad(kernel, ((0, blocks_r * stride - k_rows), (0, blocks_c * stride - k_cols), (0, 0), (0, 0)))
     # Grow (or cut) the image to what the windows of whole blocks cover.
@@ -62,7 +62,34 @@ def matrix_conv(x: jax.Array, kernel: jax.Array, stride: int, pads: tuple[tuple[
     kernel = kernel.reshape(blocks_r, stride, blocks_c, stride, channels, outputs)
     kernel = kernel.transpose(0, 2, 1, 3, 4, 5).reshape(-1, outputs)
     slices = [x[:, r : r + rows, c : c + cols] for r in range(blocks_r) for c in range(blocks_c)]
-    return jnp.concatenate(slices, -1) @ kernel
+    return product(jnp.concatenate(slices, -1), kernel)
+
+
+@jax.custom_vjp
+def product(x: jax.Array, kernel: jax.Array) -> jax.Array:
+    """``x @ kernel`` of ``[..., K]`` and ``float[K, O]``, with a kernel's gradient that is fast on CPU.
+
+    That gradient is a sum over thousands of rows, ``x.T @ y``. XLA's CPU takes it two to three times
+    faster in a few parts, as one batch of products, than whole.
+    """
+    return x @ kernel
+
+
+def _product_forward(x: jax.Array, kernel: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+    return product(x, kernel), (x, kernel)
+
+
+def _product_backward(kept: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.Array, jax.Array]:
+    x, kernel = kept
+    rows = slope.size // slope.shape[-1]
+    parts = next((n for n in _PARTS if rows % n == 0), 1)
+    wide, narrow = (each.reshape(parts, -1, each.shape[-1]) for each in (x, slope))
+    of_kernel = jnp.einsum("pro,pri->poi", narrow, wide).sum(0).T
+    return slope @ kernel.T, of_kernel
+
+
+_PARTS = (4, 2, 3, 5)
+product.defvjp(_product_forward, _product_backward)
 
 
 def space_to_depth(x: jax.Array, block: int) -> jax.Array:

@@ -57,3 +57,14 @@ def test_space_to_depth_keeps_every_number():
     y = conv.space_to_depth(x, 2)
     assert y.shape == (2, 2, 2, 12)
     assert jnp.array_equal(y[1, 0, 1], x[1, 0:2, 2:4].ravel())
+
+
+def test_products_gradients_are_those_of_a_plain_product():
+    keys = jax.random.split(jax.random.key(0), 3)
+    for rows in (8, 9, 7):
+        x, kernel = jax.random.normal(keys[0], (rows, 1, 5)), jax.random.normal(keys[1], (5, 3))
+        y, pull = jax.vjp(conv.product, x, kernel)
+        plain, pull_plain = jax.vjp(jnp.matmul, x, kernel)
+        slope = jax.random.normal(keys[2], y.shape)
+        for a, b in zip((y, *pull(slope)), (plain, *pull_plain(slope)), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-5)
