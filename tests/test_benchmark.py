@@ -181,6 +181,8 @@ def test_entries_stand_beside_the_papers_rows(out):
     assert (long.paper_row, entries.named([long])[0].label) == (paper.LONG, "BC, 10,000 epochs")
     assert paper_like(base, encoder="resnet18").paper_row == paper.RESNET
     hidden = paper_like(base, encoder="cnn", settings={**base.results["settings"], "occlusion": True})
+    control = paper_like(base, method="gail", encoder="cnn", config={"control": "shuffled"})
+    assert (control.paper_row, entries.named([control])[0].label) == (None, "GAIL, actions shuffled")
     assert hidden.paper_row is None
     assert entries.name_of([hidden]) == "3x3, occlusion"
     assert len(entries.groups([base, hidden])) == 2

@@ -20,6 +20,7 @@ from baselines.replay import Replay
 
 TITLES = {"bc": "BC", "dagger": "DAgger", "gail": "GAIL", "bco": "BCO", "sqil": "SQIL", "iupe": "IUPE"}
 ENCODERS = {"cnn": "CNN", "resnet18": "ResNet-18", "planner": "planner", "mlp": "vector, MLP"}
+CONTROLS = {"shuffled": "actions shuffled", "constant": "-1 a step, nothing shown"}
 FIGURES = {"success": "success", "aer": "return"}
 """Figures of an episode, and the field of results.json that holds each."""
 PAPER_EPOCHS, LONG_EPOCHS = 1000, 10_000
@@ -77,10 +78,16 @@ class Entry:
         return self.results["config"].get("epochs")
 
     @property
+    def control(self) -> str:
+        """Which control of GAIL this is; "" for a method as it is meant."""
+        control = self.results["config"].get("control", "none")
+        return "" if control == "none" else str(control)
+
+    @property
     def paper_row(self) -> str | None:
         """The row of the paper's tables to stand beside."""
         title, encoder = TITLES.get(self.method), self.results["encoder"]
-        if title is None or not self.is_plain:
+        if title is None or not self.is_plain or self.control:
             return None
         if encoder == "cnn":
             return paper.LONG if title == "BC" and self.epochs == LONG_EPOCHS else title
@@ -142,6 +149,8 @@ def _label(entry: Entry) -> str:
         return entry.method
     if entry.paper_row == paper.LONG:
         return f"{title}, {LONG_EPOCHS:,} epochs"
+    if entry.control:
+        title = f"{title}, {CONTROLS.get(entry.control, entry.control)}"
     return title if encoder == "cnn" else f"{title}, {ENCODERS.get(encoder, encoder)}"
 
 
