@@ -43,14 +43,18 @@ def restore(folder: str | os.PathLike[str], like: Any) -> Any:
 
     Raises:
         FileNotFoundError: there is none.
-        ValueError: it holds other arrays.
+        ValueError: it is damaged, or holds other arrays.
     """
     step = latest(folder)
     if step is None:
         raise FileNotFoundError(f"{folder}: no checkpoint here")
     manager, args = _manager(folder, create=False)
-    with manager:
-        found = manager.restore(step, args=args.StandardRestore(_to_disk(like)))
+    try:
+        with manager:
+            found = manager.restore(step, args=args.StandardRestore(_to_disk(like)))
+    except Exception as error:  # Orbax raises whatever its many parts do
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"{folder}: checkpoint {step} is damaged, or of another network: {reason:.200}") from None
     return _from_disk(found, like)
 
 

@@ -23,10 +23,13 @@ def load(folder: str | os.PathLike[str], seed: int | None, which: str) -> Policy
         raise ValueError(f"{folder} has the training seeds {seeds}, not {seed}")
     choose("which", which, ("last", "best"))
     method = importlib.import_module(METHODS[choose("method", found["method"], METHODS)])
-    config = method.Config(**found["config"])
     observation, _, _ = found["observation"].partition("-")
-    env = Labyrinth(tuple(found["mazes"]["shape"]), observation=observation, **found["settings"])
-    network = method.network(config, env)
-    like = jax.eval_shape(network.init, jax.random.key(0))
+    try:
+        config = method.Config(**found["config"])
+        env = Labyrinth(tuple(found["mazes"]["shape"]), observation=observation, **found["settings"])
+        network = method.network(config, env)
+        like = jax.eval_shape(network.init, jax.random.key(0))
+    except TypeError as error:
+        raise ValueError(f"{folder}: the config or settings in its results are damaged: {error}") from None
     variables = checkpoints.restore(runner.policy_folder(folder, seed, which), like)
     return Policy(network, variables, found["observation"])

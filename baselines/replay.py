@@ -10,7 +10,6 @@ import dataclasses
 import functools
 import io
 import os
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -19,12 +18,12 @@ import numpy as np
 
 from jaxlab import solve
 from jaxlab.env import Labyrinth
-from jaxlab.files import write_atomic
+from jaxlab.files import read_arrays, write_atomic
 from jaxlab.maze import Maze
+from jaxlab.splits import FIELDS, sets_of
 from jaxlab.text import Settings
 
 FILE = "replay.npz"
-_FIELDS = ("walls", "start", "goal", "key", "door", "ice")
 
 Actions = Mapping[tuple[int, str], np.ndarray]
 """(training seed, split) to ``uint8[N, num_modes, H*W]``, the action that the policy prefers."""
@@ -67,7 +66,7 @@ def write(folder: str | os.PathLike[str], env: Labyrinth, splits: Mapping[str, M
         "splits": np.array(list(splits)),
     }
     for split, mazes in splits.items():
-        arrays |= {f"{split}.{field}": np.asarray(getattr(mazes, field)) for field in _FIELDS}
+        arrays |= {f"{split}.{field}": np.asarray(getattr(mazes, field)) for field in FIELDS}
     for (seed, split), chosen in actions.items():
         shape = (len(splits[split]), env.num_modes, env.num_cells)
         if np.shape(chosen) != shape:
@@ -91,20 +90,30 @@ def read(folder: str | os.PathLike[str]) -> Replay:
     path = path / FILE if path.is_dir() else path
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no replay here; a finished run of baselines.train writes one")
+    arrays = read_arrays(path)
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            arrays = dict(file)
-        names = [str(name) for name in arrays["splits"]]
-        splits = {name: Maze(**{field: arrays[f"{name}.{field}"] for field in _FIELDS}) for name in names}
-        settings = Settings(*(bool(flag) for flag in arrays["settings"]))
-        env = Labyrinth.from_settings(next(iter(splits.values())).shape, settings)
-        actions = {}
-        for name, array in arrays.items():
-            if name.startswith("actions."):
-                _, seed, split = name.split(".", 2)
-                actions[int(seed), split] = array
-    except (OSError, KeyError, StopIteration, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        return _unpack(arrays)
+    except ValueError as error:
         raise ValueError(f"{path} is not a replay: {error}") from None
+
+
+def _unpack(arrays: Mapping[str, np.ndarray]) -> Replay:
+    splits = sets_of(arrays)
+    flags = arrays.get("settings", np.zeros(0))
+    if flags.shape != (3,) or flags.dtype != bool:
+        raise ValueError(f"settings must be bool[3], got {flags.dtype}{list(flags.shape)}")
+    settings = Settings(*(bool(flag) for flag in flags))
+    env = Labyrinth.from_settings(next(iter(splits.values())).shape, settings)
+    actions = {}
+    for name, array in arrays.items():
+        if name.startswith("actions."):
+            seed, _, split = name.removeprefix("actions.").partition(".")
+            if not seed.isascii() or not seed.isdigit() or len(seed) > 10 or split not in splits:
+                raise ValueError(f"{name!r} names no seed and split")
+            shape = (len(splits[split]), env.num_modes, env.num_cells)
+            if array.shape != shape or array.dtype != np.uint8 or (array.size and array.max() > 3):
+                raise ValueError(f"{name} must be uint8{list(shape)} of 0..3, got {array.dtype}{list(array.shape)}")
+            actions[int(seed), split] = array
     return Replay(env, splits, actions)
 
 

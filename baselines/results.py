@@ -75,7 +75,7 @@ def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
         raise FileNotFoundError(f"{path}: no results here; a finished run of baselines.train writes them")
     try:
         results = json.loads(path.read_text("utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # the latter from ten thousand brackets
         raise ValueError(f"{path} is not JSON: {error}") from None
     check(results)
     return results

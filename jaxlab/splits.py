@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-import io
 import os
 import shutil
 import tempfile
@@ -18,6 +17,7 @@ import numpy as np
 
 from jaxlab import grid, maze, text
 from jaxlab.errors import PlacementError, choose, whole
+from jaxlab.files import read_arrays
 from jaxlab.generate import place, vary
 from jaxlab.generate.dice import Dice, check_seed
 from jaxlab.generate.search import Progress, unique
@@ -243,8 +243,7 @@ def load(name: str) -> Splits:
     given, expected = hashlib.sha256(raw).hexdigest(), checksums()[f"{name}.npz"]
     if given != expected:
         raise ValueError(f"the file of split {name} is damaged: SHA-256 {given}, expected {expected}")
-    with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
-        return unpack(name, arrays)
+    return unpack(name, read_arrays(raw))
 
 
 def checksums() -> dict[str, str]:
@@ -269,14 +268,42 @@ def pack(splits: Splits) -> dict[str, np.ndarray]:
 
 
 def unpack(name: str | None, arrays: Mapping[str, np.ndarray]) -> Splits:
-    """The inverse of `pack`."""
-    parts = {}
-    for split in arrays["splits"].tolist():
-        fields: dict[str, Any] = {field: arrays[f"{split}.{field}"] for field in FIELDS}
-        parts[split] = Maze(**fields)
+    """The inverse of `pack`.
+
+    Raises:
+        ValueError: arrays that `pack` does not make.
+    """
+    parts = sets_of(arrays)
+    shapes = {"settings": (len(dataclasses.fields(Settings)),), "seed": ()}
+    for name_of, shape in shapes.items():
+        kinds = "b" if name_of == "settings" else "iu"
+        if name_of not in arrays or arrays[name_of].shape != shape or arrays[name_of].dtype.kind not in kinds:
+            raise ValueError(f"these are no splits: {name_of} is not an array{list(shape)} of its kind")
     seed = int(arrays["seed"])
     settings = Settings(*arrays["settings"].tolist())
-    return Splits(parts, settings, None if seed < 0 else seed, name, tuple(arrays["notes"].tolist()))
+    notes = tuple(str(note) for note in np.ravel(arrays.get("notes", ())))
+    return Splits(parts, settings, None if seed < 0 else seed, name, notes)
+
+
+def sets_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Maze]:
+    """The sets of mazes among the arrays of a file, by the names that ``splits`` lists, checked (host).
+
+    Raises:
+        ValueError: no such names, a field that lacks, or arrays that are no mazes of one shape.
+    """
+    names = np.ravel(arrays.get("splits", ())).tolist()
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        raise ValueError(f"these are no splits: the array 'splits' must hold different names, got {names!r:.80}")
+    parts = {}
+    for split in names:
+        if missing := [field for field in FIELDS if f"{split}.{field}" not in arrays]:
+            raise ValueError(f"split {split!r} lacks {', '.join(missing)}")
+        fields: dict[str, Any] = {field: arrays[f"{split}.{field}"] for field in FIELDS}
+        parts[split] = Maze(**fields)
+        maze.check(parts[split])
+        if len(parts[split].batch_shape) != 1 or parts[split].shape != parts[names[0]].shape:
+            raise ValueError(f"split {split!r} must be a set of mazes {parts[names[0]].shape}")
+    return parts
 
 
 # -- variants of the training mazes --------------------------------------------------------------------

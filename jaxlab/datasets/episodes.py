@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxlab import solve, text
+from jaxlab import grid, solve, text
 from jaxlab.datasets.demonstrations import Demonstrations, demonstrations
 from jaxlab.env import Labyrinth, Params
 from jaxlab.errors import choose
@@ -229,13 +229,18 @@ def from_rows(actions: np.ndarray, starts: np.ndarray, texts: Sequence[str], obs
     The last row of an episode is the state it ended in; its action is not read.
 
     Raises:
-        ValueError: rows that do not begin with an episode, mazes of different shape or settings.
+        ValueError: rows that do not begin with an episode, an action that is none, mazes of
+            different shape or settings, a text that is no maze.
     """
-    starts = np.asarray(starts).astype(bool)
+    starts, actions = np.asarray(starts).astype(bool), np.asarray(actions)
     if len(starts) == 0 or not starts[0]:
         raise ValueError("the first row must begin an episode")
     first = np.flatnonzero(starts).tolist()
     ends = [*first[1:], len(starts)]
+    last = np.zeros(len(starts), bool)
+    last[[end - 1 for end in ends]] = True
+    if (wrong := np.flatnonzero(~last & ~np.isin(actions, range(grid.NUM_ACTIONS)))).size:
+        raise ValueError(f"row {wrong[0]}: an action is 0, 1, 2 or 3, got {actions[wrong[0]]}")
     known: dict[str, int] = {}
     mazes: list[Maze] = []
     settings: set[Settings] = set()
@@ -249,5 +254,5 @@ def from_rows(actions: np.ndarray, starts: np.ndarray, texts: Sequence[str], obs
         raise ValueError(f"mazes of one data set have the same settings, got {settings}")
     env = Labyrinth.from_settings(mazes[0].shape, settings.pop(), observation=observation)
     index = np.array([known[texts[row]] for row in first])
-    plays = [np.asarray(actions[low : high - 1]).astype(np.int32) for low, high in zip(first, ends, strict=True)]
+    plays = [actions[low : high - 1].astype(np.int32) for low, high in zip(first, ends, strict=True)]
     return replay(env, env.params(stack(mazes)), index, plays)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jaxlab.datasets.episodes import Episodes, from_rows
-from jaxlab.files import write_atomic
+from jaxlab.files import read_arrays, write_atomic
 
 NEEDED = ("obs", "actions", "rewards", "episode_starts")
 
@@ -47,11 +46,10 @@ def read_npz(path: str | os.PathLike[str]) -> Episodes | dict[str, Any]:
         ``actions`` and ``next_obs``, one row a transition, from which images can be learned too.
 
     Raises:
-        ValueError: an array is missing, or they do not have one length.
+        OSError: the file can't be read.
+        ValueError: it is damaged, an array is missing, they do not have one length, or they are no episodes.
     """
-    path = Path(path)
-    with np.load(path, allow_pickle=False) as file:
-        data = {name: file[name] for name in file.files}
+    data = read_arrays(path)
     check_columns(data, str(path))
     if "info" in data:
         return from_rows(data["actions"], data["episode_starts"], data["info"].tolist())
@@ -65,6 +63,12 @@ def check_columns(data: dict[str, Any], where: str) -> None:
     """Raise ``ValueError`` unless the columns of the layout are there and of one length."""
     if missing := [name for name in NEEDED if name not in data]:
         raise ValueError(f"{where}: no {', '.join(missing)}; the layout has {', '.join(NEEDED)}")
-    if len({len(data[name]) for name in NEEDED}) != 1:
-        lengths = {name: len(data[name]) for name in NEEDED}
-        raise ValueError(f"{where}: the arrays must have one length, got {lengths}")
+    columns = [*NEEDED, "info"] if "info" in data else NEEDED
+    lengths = {name: np.shape(data[name])[:1] for name in columns}
+    if len(set(lengths.values())) != 1 or lengths["obs"] in ((), (0,)):
+        raise ValueError(f"{where}: the arrays must have one length of at least 1, got {lengths}")
+    for name in columns[1:]:
+        kind = "U" if name == "info" else "biuf"
+        if data[name].ndim != 1 or data[name].dtype.kind not in kind:
+            wanted = "text" if name == "info" else "numbers"
+            raise ValueError(f"{where}: {name} must be a column of {wanted}, got {data[name].dtype}{data[name].shape}")

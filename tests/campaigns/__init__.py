@@ -1,0 +1,1 @@
+"""Long campaigns against the package, each with a command of its own under scripts/."""
