@@ -14,9 +14,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import optax
 
-from baselines import bc, inverse, learning, networks, world
+from baselines import bc, inverse, learning, world
 from baselines.learning import Data, Metrics
 from baselines.networks import Network, Variables
 from baselines.world import Walk
@@ -25,27 +24,15 @@ from jaxlab.env import Labyrinth
 
 
 @dataclasses.dataclass(frozen=True)
-class Config(bc.Config):
-    """Every choice of a run; what is inherited is the policy's and means the same as for BC."""
+class Config(inverse.Config):
+    """Every choice of a run; what is inherited is the policy's, as for BC, and the inverse model's."""
 
-    random_steps: int = 100
-    """Uniform random steps in each training maze before anything else: 10,000 with 100 mazes."""
-    limit: int = 100
-    """Moves after which an episode begins again."""
+    renewals: int = 20
+    """How often the policy walks and the model goes on learning, evenly over the run; without effect at alpha 0."""
+    renewal_updates: int = 50
+    """The model's updates at each renewal."""
     alpha: float = 0.0
     """Steps of the policy at each renewal, as a share of the random steps; 0 is BCO(0)."""
-    renewals: int = 20
-    """How often that happens, evenly over the run; without effect at alpha 0."""
-    model_updates: int | None = None
-    """Updates of the inverse model before the first labels; None: 300 with pictures, 1500 with vectors."""
-    renewal_updates: int = 50
-    """Its updates at each renewal."""
-    model_batch: int = 128
-    """Moves an update of the model."""
-    model_rate: float = 5e-4
-    """Its learning rate (Adam)."""
-    model_dropout: float = 0.0
-    """Share of its hidden units dropped in training."""
     balanced: bool = False
     """Draw the model's data evenly over the actions, as IUPE does."""
     keep_bumps: bool = True
@@ -53,12 +40,8 @@ class Config(bc.Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.model_updates is None:
-            object.__setattr__(self, "model_updates", inverse.UPDATES[networks.encoder(self.encoder).observation])
         if self.alpha < 0:
             raise ValueError(f"alpha must be at least 0, got {self.alpha}")
-        if self.renewals < 1:
-            raise ValueError(f"renewals must be at least 1, got {self.renewals}")
 
 
 @jax.tree_util.register_dataclass
@@ -100,14 +83,6 @@ def _every(config: Config, data: Data) -> int:
     return max(1, num_epochs(config, data) // (config.renewals + 1))
 
 
-def _model(config: Config, env: Labyrinth) -> Network:
-    return inverse.network(config.encoder, env, dropout=config.model_dropout)
-
-
-def _optimizer(config: Config) -> optax.GradientTransformation:
-    return optax.adam(config.model_rate)
-
-
 def init(config: Config, data: Data, key: jax.Array) -> State:
     """Random moves and an untrained model; the policy starts as BC's would with this key."""
     key_walk, key_weights, key_run = jax.random.split(jax.random.fold_in(key, 1), 3)
@@ -115,11 +90,11 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
     walkers, steps = world.walk(rules, world.at_random, world.begin(rules), key_walk, config.random_steps, config.limit)
     rounds = config.renewals if config.alpha else 0
     moves = inverse.room(steps, rounds * renewal_steps(config) * len(walkers.state))
-    model = _model(config, data.env).init(key_weights)
+    model = inverse.model(config, data.env).init(key_weights)
     return State(
         bc.begin(config, data, key),
         model,
-        _optimizer(config).init(model.weights),
+        inverse.optimizer(config).init(model.weights),
         key_run,
         jnp.int32(0),
         world.begin(rules),
@@ -139,12 +114,12 @@ def first(config: Config, data: Data, state: State) -> State:
 
 def improve(config: Config, data: Data, state: State, key: jax.Array, updates: int) -> State:
     """Train the inverse model on the moves so far, and label the demonstrations anew."""
-    net = _model(config, data.env)
+    net = inverse.model(config, data.env)
     usable = inverse.usable(state.moves, keep_bumps=config.keep_bumps)
     key_draw, key_fit, _ = jax.random.split(key, 3)
     drawn = inverse.draw(key_draw, state.moves, usable, (updates, config.model_batch), balanced=config.balanced)
     model, memory, metrics = inverse.fit(
-        net, _optimizer(config), data, state.model, state.optimizer, state.moves, drawn, key_fit
+        net, inverse.optimizer(config), data, state.model, state.optimizer, state.moves, drawn, key_fit
     )
     model = inverse.precise(net, data, model, state.moves, usable)
     labels = inverse.logits(net, data, model, *inverse.demonstrated(data)).argmax(-1).astype(jnp.int32)

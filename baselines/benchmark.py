@@ -135,6 +135,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(formats.markdown(tables.collect(found)))
+    for name in {entry.method for entry in found} & set(cells.all_methods()):
+        if caveat := getattr(cells.method_of(name), "CAVEAT", None):
+            print(caveat)
     print("written: " + ", ".join(str(path) for path in paths))
     return int(failed)
 

@@ -19,24 +19,28 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import optax
 from flax import nnx
 
-from baselines import learning, networks, ppo, table, world
+from baselines import discriminator, learning, networks, ppo, table, world
 from baselines.learning import Data, Metrics
-from baselines.networks import Head, Linear, Network, Variables
+from baselines.networks import Head, Network, Variables
 from baselines.world import Steps, Walk
 from jaxlab import grid
 from jaxlab.datasets import Demonstrations
 from jaxlab.env import Labyrinth
 from jaxlab.errors import choose
 
-REWARDS = ("airl", "logD", "neg_log1mD")
 CONTROLS = ("none", "shuffled", "constant")
+CAVEAT = (
+    "GAIL: episodes end at the goal, so their horizon varies, and ending is rewarded or punished by itself: "
+    "success is no evidence of imitation. Report --control shuffled and --control constant beside it."
+)
+"""Printed with every run and table."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,20 +95,11 @@ class Config:
     def __post_init__(self) -> None:
         networks.encoder(self.encoder)
         choose("render", self.render, table.RENDERS)
-        choose("reward", self.reward, REWARDS)
+        choose("reward", self.reward, discriminator.REWARDS)
         choose("control", self.control, CONTROLS)
         for name in ("epochs", "steps", "limit", "passes", "minibatches", "judge_passes", "judge_minibatches"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-
-
-class Spread(NamedTuple):
-    """Discounted returns so far: each walker's own ``float32[N]``; how many, their mean, and squares about it."""
-
-    running: jax.Array
-    seen: jax.Array
-    mean: jax.Array
-    squares: jax.Array
 
 
 @jax.tree_util.register_dataclass
@@ -118,7 +113,7 @@ class State:
     judge_optimizer: Any
     key: jax.Array
     walkers: Walk
-    spread: Spread
+    spread: ppo.Spread
 
 
 # -- networks --------------------------------------------------------------------------------------
@@ -150,92 +145,14 @@ class ActorCritic(nnx.Module):
         return logits, self.critic(features)[..., 0]
 
 
-class Discriminator(nnx.Module):
-    """Features and a one-hot action side by side, then 256, 256, 1 (405,409 parameters with the CNN)."""
-
-    def __init__(self, name: str, env: Labyrinth, *, hidden: int = 256, rngs: nnx.Rngs) -> None:
-        self.trunk = networks.trunk(networks.with_features(name), env, norm=False, rngs=rngs)
-        self.first = Linear(self.trunk.features + grid.NUM_ACTIONS, hidden, rngs=rngs)
-        self.second = Linear(hidden, hidden, rngs=rngs)
-        self.last = Linear(hidden, 1, rngs=rngs)
-
-    def __call__(
-        self, x: jax.Array, action: jax.Array | None = None, *, train: bool = False, rngs: nnx.Rngs | None = None
-    ) -> jax.Array:
-        """Observations, and ``float32[B, 4]`` to logits ``float32[B]``; without an action, of all four: ``[B, 4]``."""
-        features = self.trunk(x, train=train)
-        if action is not None:
-            hidden = self.first(jnp.concatenate([features, action], -1))
-        else:
-            # The first layer is linear in both parts: multiply the features once for all actions.
-            kernel = self.first.kernel[...]
-            hidden = (features @ kernel[: features.shape[-1]] + self.first.bias[...])[..., None, :]
-            hidden = hidden + kernel[features.shape[-1] :]
-        hidden = networks.leaky(self.second(networks.leaky(hidden)))
-        return self.last(hidden)[..., 0]
-
-
 @functools.cache
 def _actor_critic(name: str, env: Labyrinth) -> Network:
     return Network(lambda rngs: ActorCritic(name, env, rngs=rngs))
 
 
-@functools.cache
-def discriminator(name: str, env: Labyrinth) -> Network:
-    """The discriminator's network; the same arguments give the same object."""
-    return Network(lambda rngs: Discriminator(name, env, rngs=rngs))
-
-
 def network(config: Config, env: Labyrinth) -> Network:
     """The policy's network: the actor alone."""
     return networks.policy(config.encoder, env, norm=False, dropout=0.0)
-
-
-# -- losses and rewards ----------------------------------------------------------------------------
-
-
-def judge_loss(shown: jax.Array, own: jax.Array, shown_weight: Any = 1.0, own_weight: Any = 1.0) -> jax.Array:
-    """Binary cross-entropy as a sum of two weighted means: demonstrations should get l > 0, own pairs l < 0.
-
-    >>> float(judge_loss(jnp.zeros(3), jnp.zeros(5)).round(6))  # 2 ln 2
-    1.386294
-    """
-
-    def mean(losses: jax.Array, weight: Any) -> jax.Array:
-        weight = jnp.broadcast_to(jnp.asarray(weight, losses.dtype), losses.shape)
-        return (losses * weight).sum() / jnp.maximum(weight.sum(), 1e-9)
-
-    return mean(jax.nn.softplus(-shown), shown_weight) + mean(jax.nn.softplus(own), own_weight)
-
-
-def reward_of(logit: jax.Array, form: str) -> jax.Array:
-    """What the policy is paid: ``"airl"`` log D - log(1 - D) = l, ``"logD"``, or ``"neg_log1mD"`` -log(1 - D)."""
-    if form == "logD":
-        return -jax.nn.softplus(-logit)
-    return jax.nn.softplus(logit) if form == "neg_log1mD" else logit
-
-
-def gradient_penalty(f: Callable[..., jax.Array], target: float, *inputs: jax.Array) -> jax.Array:
-    """Mean of ``(|df/dx| - target)^2`` over rows; f maps ``[B, ...]`` inputs to ``[B]`` (Gulrajani et al. 2017)."""
-    slopes = jax.grad(lambda *inputs: f(*inputs).sum(), argnums=tuple(range(len(inputs))))(*inputs)
-    square = sum(jnp.square(slope).reshape(len(slope), -1).sum(-1) for slope in slopes)
-    return jnp.square(jnp.sqrt(square + 1e-12) - target).mean()
-
-
-def normalized(reward: jax.Array, over: jax.Array, spread: Spread, gamma: float) -> tuple[jax.Array, Spread]:
-    """Rewards ``[T, N]`` over the running standard deviation of discounted returns, and the new `Spread`."""
-
-    def step(running: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        reward, over = row
-        running = gamma * running + reward
-        return jnp.where(over, 0.0, running), running
-
-    running, returns = jax.lax.scan(step, spread.running, (reward, over))
-    count = spread.seen + returns.size
-    shift = returns.mean() - spread.mean
-    mean = spread.mean + shift * returns.size / count
-    squares = spread.squares + returns.var() * returns.size + shift**2 * spread.seen * returns.size / count
-    return reward / jnp.sqrt(squares / count + 1e-8), Spread(running, count, mean, squares)
 
 
 # -- training --------------------------------------------------------------------------------------
@@ -257,11 +174,10 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
     """A new run; the key is consumed."""
     key_actor, key_judge, key = jax.random.split(key, 3)
     actor = _actor_critic(config.encoder, data.env).init(key_actor)
-    judge = discriminator(config.encoder, data.env).init(key_judge)
+    judge = discriminator.network(config.encoder, data.env).init(key_judge)
     walkers = world.begin(world.make(data.env, data.params))
     num_mazes = len(walkers.state)
     optimizer, judge_optimizer = _optimizers(config, num_mazes)
-    zero = jnp.float32(0)
     return State(
         actor,
         optimizer.init(actor.weights),
@@ -269,121 +185,37 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
         judge_optimizer.init(judge.weights),
         key,
         walkers,
-        Spread(jnp.zeros(num_mazes), zero, zero, zero),
+        ppo.no_spread(num_mazes),
     )
 
 
-class Pairs(NamedTuple):
-    """How often each pair occurs: ``counts float32[N, P, 4]``, and ``ends float32[N]``, rows of the absorbing state."""
-
-    counts: jax.Array
-    ends: jax.Array
-
-
-def demonstrated(config: Config, data: Data) -> Pairs:
-    """The demonstrations as counts; with ``control="shuffled"`` their actions are permuted."""
-    shown = data.demonstrations
-    action = shown.action
-    if config.control == "shuffled":
-        action = jax.random.permutation(jax.random.key(0), action)
-    num_mazes = len(data.params.mazes)
-    states = data.table.num_states
-    at = data.table.index(shown.maze, shown.mode, shown.cell)
-    counts = jnp.zeros((states, grid.NUM_ACTIONS)).at[at, action].add(1.0)
-    arrived = shown.next_cell == data.params.mazes.goal[shown.maze]
-    ends = jnp.zeros(num_mazes).at[shown.maze].add(arrived.astype(jnp.float32))
-    return Pairs(counts.reshape(num_mazes, -1, grid.NUM_ACTIONS), ends / (1 - config.gamma))
-
-
-def own(config: Config, steps: Steps, num_states: int) -> Pairs:
-    """A round's steps as counts. After an end, ``1 / (1 - gamma)`` rows of the absorbing state: its discounted stay."""
-    num_mazes = steps.state.shape[1]
-    counts = jnp.zeros((num_states, grid.NUM_ACTIONS)).at[steps.state, steps.action].add(1.0)
-    return Pairs(
-        counts.reshape(num_mazes, -1, grid.NUM_ACTIONS), steps.ended.sum(0, dtype=jnp.float32) / (1 - config.gamma)
-    )
-
-
-def see_mazes(data: Data, mazes: jax.Array) -> jax.Array:
-    """What every state of some mazes ``int32[G]`` looks like: ``[G * P, ...]``."""
-    per_maze = data.table.num_states // len(data.params.mazes)
-    rows = mazes[:, None] * per_maze + jnp.arange(per_maze)
-    return data.table.see(*data.table.state(rows.ravel()))
-
-
-def nothing(data: Data) -> tuple[jax.Array, jax.Array]:
-    """The absorbing state: an empty observation and no action."""
-    like = jax.eval_shape(lambda: data.table.see(*data.table.state(jnp.zeros(1, jnp.int32))))
-    return jnp.zeros(like.shape, like.dtype), jnp.zeros((1, grid.NUM_ACTIONS))
-
-
-def judge(config: Config, data: Data, state: State, shown: Pairs, walked: Pairs, key: jax.Array) -> Any:
+def judge(config: Config, data: Data, state: State, steps: Steps, key: jax.Array) -> Any:
     """The discriminator's updates of one round: (variables, optimiser's memory, metrics)."""
-    net, (_, optimizer) = discriminator(config.encoder, data.env), _optimizers(config, len(shown.ends))
-
-    def update(carry: Any, given: Any) -> Any:
-        variables, memory = carry
-        mazes, key = given
-        seen, many = see_mazes(data, mazes), len(mazes)
-
-        def objective(weights: Any) -> tuple[jax.Array, jax.Array]:
-            now = variables._replace(weights=weights)
-            logits = net.apply(now, seen).reshape(many, -1, grid.NUM_ACTIONS)
-            shown_weight, own_weight = shown.counts[mazes], walked.counts[mazes]
-            if config.absorbing:
-                end = jnp.broadcast_to(net.apply(now, *nothing(data)), (many,))
-                logits = jnp.concatenate([logits.ravel(), end])
-                shown_weight = jnp.concatenate([shown_weight.ravel(), shown.ends[mazes]])
-                own_weight = jnp.concatenate([own_weight.ravel(), walked.ends[mazes]])
-            value = judge_loss(logits, logits, shown_weight, own_weight)
-            right = ((logits > 0) * shown_weight).sum() / shown_weight.sum()
-            wrong = ((logits > 0) * own_weight).sum() / own_weight.sum()
-            if config.penalty:
-                value += config.penalty * _penalty(net, now, seen, shown.counts[mazes], walked.counts[mazes], key)
-            return value, (right + 1 - wrong) / 2
-
-        (value, accuracy), slope = jax.value_and_grad(objective, has_aux=True)(variables.weights)
-        change, memory = optimizer.update(slope, memory, variables.weights)
-        weights = optax.apply_updates(variables.weights, change)
-        return (variables._replace(weights=weights), memory), {"judge_loss": value, "judge_accuracy": accuracy}
-
+    _, optimizer = _optimizers(config, steps.state.shape[1])
+    shown = discriminator.demonstrated(data, config.gamma, shuffled=config.control == "shuffled")
+    own = discriminator.walked(steps, data.table.num_states, config.gamma)
     key_order, key_mix = jax.random.split(key)
-    groups = _groups(key_order, len(shown.ends), config.judge_minibatches, config.judge_passes)
-    keys = jax.random.split(key_mix, len(groups))
-    (variables, memory), metrics = jax.lax.scan(update, (state.judge, state.judge_optimizer), (groups, keys))
-    return variables, memory, jax.tree.map(jnp.mean, metrics)
+    return discriminator.fit(
+        discriminator.network(config.encoder, data.env),
+        optimizer,
+        data,
+        state.judge,
+        state.judge_optimizer,
+        shown,
+        own,
+        _groups(key_order, steps.state.shape[1], config.judge_minibatches, config.judge_passes),
+        key_mix,
+        absorbing=config.absorbing,
+        penalty=config.penalty,
+    )
 
 
-def _penalty(
-    net: Network, now: Variables, seen: jax.Array, shown: jax.Array, walked: jax.Array, key: jax.Array, rows: int = 64
-) -> jax.Array:
-    """The gradient penalty on mixtures of pairs drawn from both sides; pixels are mixed in [0, 1]."""
-    key_shown, key_own, key_mix = jax.random.split(key, 3)
-    scale = 255.0 if seen.dtype == jnp.uint8 else 1.0
-    share = jax.random.uniform(key_mix, (rows,))
-
-    def drawn(key: jax.Array, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
-        pair = jax.random.categorical(key, jnp.log(counts.ravel()), shape=(rows,))
-        at, action = jnp.divmod(pair, grid.NUM_ACTIONS)
-        return seen[at] / scale, jax.nn.one_hot(action, grid.NUM_ACTIONS)
-
-    def mix(a: jax.Array, b: jax.Array) -> jax.Array:
-        weight = share.reshape(-1, *[1] * (a.ndim - 1))
-        return weight * a + (1 - weight) * b
-
-    mixed = [mix(a, b) for a, b in zip(drawn(key_shown, shown), drawn(key_own, walked), strict=True)]
-    return gradient_penalty(lambda x, action: net.apply(now, x * scale, action), 1.0, *mixed)
-
-
-def rewards(config: Config, data: Data, variables: Variables, steps: Steps) -> jax.Array:
-    """What the steps are paid, ``float32[T, N]``; an ended episode is worth 0 from then on."""
+def rewards(config: Config, data: Data, judge: Variables, steps: Steps) -> jax.Array:
+    """What the steps are paid, ``float32[T, N]``, before it is normalised."""
     if config.control == "constant":
         return jnp.full(steps.state.shape, -1.0)
-    net = discriminator(config.encoder, data.env)
-    paid = reward_of(learning.everywhere(net, variables, data.table), config.reward)[steps.state, steps.action]
-    if not config.absorbing:
-        return paid
-    return paid - reward_of(net.apply(variables, *nothing(data))[0], config.reward)
+    net = discriminator.network(config.encoder, data.env)
+    return discriminator.rewards(net, data, judge, steps, config.reward, absorbing=config.absorbing)
 
 
 def improve(config: Config, data: Data, state: State, steps: Steps, before: Any, paid: jax.Array, key: Any) -> Any:
@@ -401,7 +233,7 @@ def improve(config: Config, data: Data, state: State, steps: Steps, before: Any,
 
     def update(carry: Any, mazes: jax.Array) -> Any:
         variables, memory = carry
-        seen, many = see_mazes(data, mazes), len(mazes)
+        seen, many = learning.see_mazes(data, mazes), len(mazes)
         here = (jnp.arange(many), steps.state[:, mazes] - mazes * per_maze)
 
         def objective(weights: Any) -> Any:
@@ -436,11 +268,10 @@ def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
     walkers, steps = world.walk(rules, world.sampled(before[0]), state.walkers, key_walk, config.steps, config.limit)
     variables, memory, heard = state.judge, state.judge_optimizer, {}
     if config.control != "constant":
-        pairs = demonstrated(config, data), own(config, steps, rules.num_states)
-        variables, memory, heard = judge(config, data, state, *pairs, key_judge)
+        variables, memory, heard = judge(config, data, state, steps, key_judge)
     paid, spread = rewards(config, data, variables, steps), state.spread
     if config.normalize:
-        paid, spread = normalized(paid, steps.ended | steps.cut, spread, config.gamma)
+        paid, spread = ppo.normalized(paid, steps.ended | steps.cut, spread, config.gamma)
     actor, actor_memory, metrics = improve(config, data, state, steps, before, paid, key_actor)
     episodes = jnp.maximum((steps.ended | steps.cut).sum(), 1)
     metrics |= heard | {"arrivals": steps.reached.sum() / episodes, "steps": jnp.float32(steps.state.size)}

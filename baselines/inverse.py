@@ -7,6 +7,7 @@ likely and nothing better than 1 in (number of walls) is possible.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ import jax.numpy as jnp
 import optax
 from flax import nnx
 
-from baselines import learning, networks
+from baselines import bc, learning, networks
 from baselines.learning import Data, Metrics
 from baselines.networks import Head, Network, Variables
 from baselines.world import Steps
@@ -24,6 +25,35 @@ from jaxlab.env import Labyrinth
 
 UPDATES = {"pixels": 300, "grid": 1500, "vector": 1500}
 """Updates until the model is right on moves, by what it sees; an update on vectors costs little."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Config(bc.Config):
+    """The choices of a method that labels with an inverse model; the policy's are inherited and mean what BC's do."""
+
+    random_steps: int = 100
+    """Uniform random steps in each training maze before anything else: 10,000 with 100 mazes."""
+    limit: int = 100
+    """Moves after which an episode is cut."""
+    renewals: int = 10
+    """How often the policy walks and the model goes on learning, evenly over the run."""
+    model_updates: int | None = None
+    """Updates of the inverse model before the first labels; None: 300 with pictures, 1500 with vectors."""
+    renewal_updates: int = 30
+    """Its updates at each renewal."""
+    model_batch: int = 128
+    """Moves an update of the model."""
+    model_rate: float = 5e-4
+    """Its learning rate (Adam)."""
+    model_dropout: float = 0.0
+    """Share of its hidden units dropped in training."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model_updates is None:
+            object.__setattr__(self, "model_updates", UPDATES[networks.encoder(self.encoder).observation])
+        if self.renewals < 1:
+            raise ValueError(f"renewals must be at least 1, got {self.renewals}")
 
 
 class Inverse(nnx.Module):
@@ -46,6 +76,16 @@ class Inverse(nnx.Module):
 def network(name: str, env: Labyrinth, *, dropout: float = 0.0) -> Network:
     """The model's network; the same arguments give the same object."""
     return Network(lambda rngs: Inverse(name, env, dropout=dropout, rngs=rngs))
+
+
+def model(config: Config, env: Labyrinth) -> Network:
+    """The network of a run's model."""
+    return network(config.encoder, env, dropout=config.model_dropout)
+
+
+def optimizer(config: Config) -> optax.GradientTransformation:
+    """What trains it."""
+    return optax.adam(config.model_rate)
 
 
 # -- the agent's own moves -------------------------------------------------------------------------

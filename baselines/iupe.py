@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 
-from baselines import bc, inverse, learning, networks, world
+from baselines import bc, inverse, learning, world
 from baselines.inverse import Moves
 from baselines.learning import Data, Metrics
 from baselines.networks import Network, Variables
@@ -33,25 +32,12 @@ EXPLORES = ("sample", "argmax")
 
 
 @dataclasses.dataclass(frozen=True)
-class Config(bc.Config):
-    """Every choice of a run; what is inherited is the policy's and means the same as for BC."""
+class Config(inverse.Config):
+    """Every choice of a run; what is inherited is the policy's, as for BC, and the inverse model's.
 
-    random_steps: int = 100
-    """Uniform random steps in each training maze before anything else: 10,000 with 100 mazes."""
-    limit: int = 100
-    """Moves after which an episode is cut: it has then failed."""
-    renewals: int = 10
-    """How often the policy walks (one episode in each maze) and the model goes on learning."""
-    model_updates: int | None = None
-    """Updates of the inverse model before the first labels; None: 300 with pictures, 1500 with vectors."""
-    renewal_updates: int = 30
-    """Its updates at each renewal."""
-    model_batch: int = 128
-    """Moves an update of the model."""
-    model_rate: float = 5e-4
-    """Its learning rate (Adam)."""
-    model_dropout: float = 0.0
-    """Share of its hidden units dropped in training."""
+    At a renewal the policy walks one episode in each maze; one that is cut at ``limit`` has failed.
+    """
+
     labels: str = "sample"
     """"sample" from softmax of the model, or "argmax"."""
     explore: str = "sample"
@@ -61,12 +47,8 @@ class Config(bc.Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.model_updates is None:
-            object.__setattr__(self, "model_updates", inverse.UPDATES[networks.encoder(self.encoder).observation])
         choose("labels", self.labels, LABELS)
         choose("explore", self.explore, EXPLORES)
-        if self.renewals < 1:
-            raise ValueError(f"renewals must be at least 1, got {self.renewals}")
 
 
 class Sources(NamedTuple):
@@ -110,14 +92,6 @@ def num_epochs(config: Config, data: Data) -> int:
     return bc.num_epochs(config, data)
 
 
-def _model(config: Config, env: Labyrinth) -> Network:
-    return inverse.network(config.encoder, env, dropout=config.model_dropout)
-
-
-def _optimizer(config: Config) -> optax.GradientTransformation:
-    return optax.adam(config.model_rate)
-
-
 # -- which moves the model learns from -------------------------------------------------------------
 
 
@@ -155,11 +129,11 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
     _, steps = world.walk(rules, world.at_random, begin, key_walk, config.random_steps, config.limit)
     moves = inverse.room(steps, config.limit * len(begin.state))
     sources = Sources(moves, inverse.usable(moves), jnp.float32(0))
-    model = _model(config, data.env).init(key_weights)
+    model = inverse.model(config, data.env).init(key_weights)
     return State(
         bc.begin(config, data, key),
         model,
-        _optimizer(config).init(model.weights),
+        inverse.optimizer(config).init(model.weights),
         key_run,
         jnp.int32(0),
         sources,
@@ -179,12 +153,12 @@ def first(config: Config, data: Data, state: State) -> State:
 
 def improve(config: Config, data: Data, state: State, key: jax.Array, updates: int) -> State:
     """Train the inverse model on what `draw` gives, and ask it about the demonstrations anew."""
-    net, sources = _model(config, data.env), state.sources
+    net, sources = inverse.model(config, data.env), state.sources
     num_random = config.random_steps * len(data.params.mazes)
     key_draw, key_fit, key_spread = jax.random.split(key, 3)
     drawn = draw(key_draw, sources, num_random, (updates, config.model_batch), weighted=config.weighted)
     model, memory, metrics = inverse.fit(
-        net, _optimizer(config), data, state.model, state.optimizer, sources.moves, drawn, key_fit
+        net, inverse.optimizer(config), data, state.model, state.optimizer, sources.moves, drawn, key_fit
     )
     spread = draw(key_spread, sources, num_random, (1000,), weighted=config.weighted)
     model = net.precise(model, inverse.see_pair(data, sources.moves.state[spread], sources.moves.following[spread]))

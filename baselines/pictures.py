@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,12 +102,6 @@ def mazes_with_paths(
     plt.close(figure)
 
 
-def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, float]]:
-    """The rows of a run's metrics.jsonl."""
-    lines = Path(folder, "metrics.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
 def learning_curves(metrics: Sequence[dict[str, float]], path: str | os.PathLike[str], *, title: str = "") -> None:
     """Loss, and success on train and valid, over epochs, one line a seed, as a PNG (host)."""
     plt = _pyplot()
@@ -141,4 +134,4 @@ def _save(figure: Any, path: str | os.PathLike[str]) -> None:
     figure.savefig(path, dpi=110)
 
 
-__all__ = ["learning_curves", "mazes_with_paths", "read_metrics", "walk"]
+__all__ = ["learning_curves", "mazes_with_paths", "walk"]

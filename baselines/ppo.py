@@ -50,6 +50,37 @@ def advantages(
     return jax.lax.scan(back, jnp.zeros_like(delta[0]), (delta, keep), reverse=True)[1]
 
 
+class Spread(NamedTuple):
+    """Discounted returns so far: each walker's own ``float32[N]``; how many, their mean, and squares about it."""
+
+    running: jax.Array
+    seen: jax.Array
+    mean: jax.Array
+    squares: jax.Array
+
+
+def no_spread(walkers: int) -> Spread:
+    """Nothing seen yet."""
+    zero = jnp.float32(0)
+    return Spread(jnp.zeros(walkers), zero, zero, zero)
+
+
+def normalized(reward: jax.Array, over: jax.Array, spread: Spread, gamma: float) -> tuple[jax.Array, Spread]:
+    """Rewards ``[T, N]`` over the running standard deviation of discounted returns, and the new `Spread`."""
+
+    def step(running: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        reward, over = row
+        running = gamma * running + reward
+        return jnp.where(over, 0.0, running), running
+
+    running, returns = jax.lax.scan(step, spread.running, (reward, over))
+    count = spread.seen + returns.size
+    shift = returns.mean() - spread.mean
+    mean = spread.mean + shift * returns.size / count
+    squares = spread.squares + returns.var() * returns.size + shift**2 * spread.seen * returns.size / count
+    return reward / jnp.sqrt(squares / count + 1e-8), Spread(running, count, mean, squares)
+
+
 def clipped(ratio: jax.Array, advantage: jax.Array, clip: float) -> jax.Array:
     """The surrogate to maximise: ``min(r A, clip(r, 1 - c, 1 + c) A)``.
 

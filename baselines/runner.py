@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from baselines import checkpoints, evaluate, networks, replay, results, table
+from baselines import checkpoints, evaluate, metrics, networks, replay, results, table
 from baselines.learning import Data
 from baselines.networks import Network, Variables
 from baselines.report import Report
@@ -30,7 +30,6 @@ from jaxlab.env import Labyrinth
 from jaxlab.files import write_atomic
 from jaxlab.maze import Maze
 
-METRICS = "metrics.jsonl"
 CONFIG = "config.json"
 CHECKS = 20
 """How often a run looks at train and valid success, unless told otherwise."""
@@ -68,8 +67,13 @@ class Plan:
     out: Path | None = None
     check_every: int | None = None
     resume: bool = False
+    tensorboard: bool = False
     vmap: bool | None = None
     demo_seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.tensorboard and self.out is None:
+            raise ValueError("tensorboard needs a folder: give out")
 
     @property
     def all_seeds(self) -> list[int]:
@@ -151,6 +155,11 @@ def describe(name: str, config: Any, splits: Mapping[str, Maze], seen: Table) ->
     }
 
 
+def dump(name: str, config: Any) -> str:
+    """What config.json holds: the method and every choice, for ``baselines.train METHOD --config``."""
+    return json.dumps({"method": name, **dataclasses.asdict(config)}, indent=1) + "\n"
+
+
 def policy_folder(out: str | os.PathLike[str], seed: int, which: str) -> Path:
     """Where the weights of a seed lie: ``which`` is ``"last"`` or ``"best"``."""
     return Path(out) / "policies" / f"seed-{seed}" / which
@@ -197,11 +206,11 @@ class _Runner:
         if plan.out is not None:
             plan.out.mkdir(parents=True, exist_ok=True)
             if not plan.resume:
-                for old in (METRICS, CONFIG, replay.FILE, results.FILE):
+                for old in (metrics.FILE, CONFIG, replay.FILE, results.FILE):
                     (plan.out / old).unlink(missing_ok=True)
-                for folder in ("checkpoints", "policies"):
+                for folder in ("checkpoints", "policies", metrics.EVENTS):
                     shutil.rmtree(plan.out / folder, ignore_errors=True)
-            write_atomic(plan.out / CONFIG, json.dumps({"method": name, **dataclasses.asdict(config)}, indent=1) + "\n")
+            write_atomic(plan.out / CONFIG, dump(name, config))
 
     def train(self, seeds: list[int]) -> list[tuple[int, Any, Variables, float]]:
         """Train seeds together: (seed, last state, best variables, seconds) of each."""
@@ -216,18 +225,18 @@ class _Runner:
             folder = self.plan.out / "checkpoints" / "-".join(map(str, seeds))
             if self.plan.resume and (done := checkpoints.latest(folder) or 0):
                 kept = checkpoints.restore(folder, kept)
-            self._drop_metrics(seeds, done)
         go = functools.partial(_chunk, self.method, self.config, self.size, lanes, self.data)
         kept["state"], _ = go(kept["state"], jnp.int32(0))  # compiles, and trains nothing
-        while done < self.total:
-            count = min(self.size, self.total - done)
-            begin = time.perf_counter()
-            kept["state"], metrics = jax.block_until_ready(go(kept["state"], jnp.int32(count)))
-            kept["seconds"] = kept["seconds"] + (time.perf_counter() - begin)
-            done += count
-            self._look(seeds, kept, jax.device_get(metrics), done, count, lanes)
-            if folder is not None:
-                checkpoints.save(folder, done, kept)
+        with metrics.recorder(self.plan.out, seeds, done, tensorboard=self.plan.tensorboard) as record:
+            while done < self.total:
+                count = min(self.size, self.total - done)
+                begin = time.perf_counter()
+                kept["state"], figures = jax.block_until_ready(go(kept["state"], jnp.int32(count)))
+                kept["seconds"] = kept["seconds"] + (time.perf_counter() - begin)
+                done += count
+                record(self._look(seeds, kept, jax.device_get(figures), done, count, lanes))
+                if folder is not None:
+                    checkpoints.save(folder, done, kept)
         each = self._split(kept["state"], len(seeds), lanes)
         return [
             (seed, one, best, float(kept["seconds"]) / len(seeds))
@@ -238,8 +247,8 @@ class _Runner:
     def _split(state: Any, count: int, lanes: bool) -> list[Any]:
         return [jax.tree.map(lambda leaf, i=i: leaf[i], state) for i in range(count)] if lanes else [state]
 
-    def _look(self, seeds, kept, metrics, done, count, lanes) -> None:
-        """Note the metrics of a chunk, and the success on train and valid after it."""
+    def _look(self, seeds, kept, figures, done, count, lanes) -> list[metrics.Row]:
+        """The figures of a chunk, row by row, and the success on train and valid after it."""
         rows = []
         for i, one in enumerate(self._split(kept["state"], len(seeds), lanes)):
             variables = _policy(self.method, self.config, self.data, one, True)
@@ -252,25 +261,14 @@ class _Runner:
             score = watched.get("valid_success", float(done))
             if score > kept["score"][i]:
                 kept["score"][i], kept["best"][i] = score, variables
-            of_lane = {name: (values[i] if lanes else values)[:count] for name, values in metrics.items()}
+            of_lane = {name: (values[i] if lanes else values)[:count] for name, values in figures.items()}
             for k in range(count):
                 row = {"seed": seeds[i], "epoch": done - count + k + 1}
                 rows.append(row | {name: float(values[k]) for name, values in of_lane.items()})
             rows[-1] |= watched | {"seconds": float(kept["seconds"])}
             if self.watch is not None:
                 self.watch(seeds[i], done, self.total, rows[-1])
-        if self.plan.out is not None:
-            with open(self.plan.out / METRICS, "a", encoding="utf-8") as file:
-                file.writelines(json.dumps(row) + "\n" for row in rows)
-
-    def _drop_metrics(self, seeds: list[int], done: int) -> None:
-        """Forget what was noted after the checkpoint that a resumed run begins from."""
-        path = self.plan.out / METRICS
-        if path.exists():
-            # A run that was killed while it wrote leaves the beginning of a line; it is of an epoch to be done again.
-            rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.endswith("}")]
-            rows = [row for row in rows if row["seed"] not in seeds or row["epoch"] <= done]
-            write_atomic(path, "".join(json.dumps(row) + "\n" for row in rows))
+        return rows
 
     def keep(self, seed: int, state: Any, best: Variables) -> Variables:
         """Save what `load` reads; the last weights as they are used."""

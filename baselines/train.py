@@ -10,6 +10,7 @@ import dataclasses
 import importlib
 import json
 import sys
+import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,6 +51,8 @@ class Run:
     """Go on from the checkpoints in --out."""
     quiet: bool = False
     """No progress bar."""
+    tensorboard: bool = False
+    """The figures of metrics.jsonl also as event files in --out/tensorboard."""
 
 
 def load_splits(choices: Run) -> Mapping[str, Maze]:
@@ -87,7 +90,8 @@ def _drawn(choices: Run, settings: dict[str, Any]) -> jaxlab_splits.Splits:
 def parse(arguments: Sequence[str]) -> tuple[str, Any, Run, Any]:
     """(method's name, its module, the run, its config) of a command line.
 
-    ``--config FILE`` takes what the file (a run's config.json) holds as defaults.
+    ``--config FILE`` takes what the file (a run's config.json) holds as defaults; what neither says is the
+    encoder's own recipe.
     """
     try:
         import tyro
@@ -99,13 +103,10 @@ def parse(arguments: Sequence[str]) -> tuple[str, Any, Run, Any]:
         raise SystemExit(0 if rest else 2)
     name = choose("method", rest.pop(0), METHODS)
     method = importlib.import_module(METHODS[name])
-    config = {}
-    if "--config" in rest:
-        at = rest.index("--config")
-        if at + 1 == len(rest):
-            raise ValueError("--config needs a file")
-        config = read_config(rest[at + 1], name, method.Config)
-        del rest[at : at + 2]
+    file, encoder = _taken(rest, "--config"), _taken(rest, "--encoder")
+    config = {} if file is None else read_config(file, name, method.Config)
+    if encoder is not None:
+        config["encoder"] = encoder  # now, because defaults depend on it
     flat = tyro.conf.OmitArgPrefixes
     options = dataclasses.make_dataclass(
         "Options",
@@ -120,8 +121,22 @@ def parse(arguments: Sequence[str]) -> tuple[str, Any, Run, Any]:
     return name, method, given.run, given.config
 
 
+def _taken(rest: list[str], option: str) -> str | None:
+    """The last value of ``option VALUE`` or ``option=VALUE``, taken out of the arguments; None where there is none."""
+    value = None
+    while at := next((i + 1 for i, word in enumerate(rest) if word.split("=")[0] == option), 0):
+        word = rest.pop(at - 1)
+        if "=" in word:
+            value = word.split("=", 1)[1]
+        elif at - 1 < len(rest):
+            value = rest.pop(at - 1)
+        else:
+            raise ValueError(f"{option} needs a value")
+    return value
+
+
 def read_config(path: str | Path, name: str, kind: Any) -> dict[str, Any]:
-    """The choices in a config.json, checked by name."""
+    """The choices in a config.json, checked by name and type."""
     try:
         found = json.loads(Path(path).read_text("utf-8"))
     except OSError as error:
@@ -132,10 +147,30 @@ def read_config(path: str | Path, name: str, kind: Any) -> dict[str, Any]:
         raise ValueError(f"--config {path} must hold an object of choices")
     if (method := found.pop("method", name)) != name:
         raise ValueError(f"--config {path} is of method {method!r}, not {name!r}")
-    allowed = [field.name for field in dataclasses.fields(kind)]
-    for key in found:
-        choose(f"--config {path}: choice", key, allowed)
+    hints = {field.name: typing.get_type_hints(kind)[field.name] for field in dataclasses.fields(kind)}
+    for key, value in found.items():
+        hint = hints[choose(f"--config {path}: choice", key, ["method", *hints])]
+        if not _fits(value, hint):
+            raise ValueError(f"--config {path}: {key} must be {_words(hint)}, got {value!r}")
     return found
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Is a value of JSON of this type: bool, int, float, str, None, a literal, or a union of them?"""
+    if parts := typing.get_args(hint):
+        literal = typing.get_origin(hint) is typing.Literal
+        return value in parts if literal else any(_fits(value, part) for part in parts)
+    if isinstance(value, bool) or hint is bool:
+        return isinstance(value, bool) and hint is bool
+    return isinstance(value, (int, float) if hint is float else hint)
+
+
+def _words(hint: Any) -> str:
+    """A type as people say it: ``int, 'full' or None``."""
+    if typing.get_origin(hint) is typing.Literal:
+        return " or ".join(map(repr, typing.get_args(hint)))
+    words = [_words(part) for part in typing.get_args(hint)] or [hint.__name__.removesuffix("Type")]
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -161,8 +196,11 @@ def _train(name: str, method: Any, choices: Run, config: Any, splits: Mapping[st
         out=choices.out,
         check_every=choices.check_every,
         resume=choices.resume,
+        tensorboard=choices.tensorboard,
     )
     print(f"{name}, {config.encoder}: {splits}")
+    if caveat := getattr(method, "CAVEAT", None):
+        print(caveat)
     with progress.bar(name, choices.quiet) as watch:
         _, report = runner.run(name, method, config, splits, plan, watch=watch)
     print(report)

@@ -7,14 +7,13 @@ For GAIL also the steps in the environment for each of these seconds, all its up
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from baselines import runner
+from baselines import metrics
 from benchmarks.six_methods import ROWS
 
 TARGETS = {"sqil": 0.95, "gail": 0.85}
@@ -23,7 +22,7 @@ TARGETS = {"sqil": 0.95, "gail": 0.85}
 
 def measure(folder: Path, target: float) -> list[dict[str, Any]]:
     """For each seed of a run: seconds to the target (None: not reached), last success, and steps a second."""
-    lines = [json.loads(line) for line in (folder / runner.METRICS).read_text("utf-8").splitlines()]
+    lines = metrics.read(folder)
     return [
         _one([line for line in lines if line["seed"] == seed], target) for seed in sorted({x["seed"] for x in lines})
     ]
@@ -48,7 +47,7 @@ def main(arguments: list[str]) -> int:
     print(f"{'method':14s} {'target':>6s} {'reached':>8s} {'seconds to it':>14s} {'seconds':>8s} {'steps/s':>9s}")
     for row in ROWS:
         target = TARGETS.get(row.split("-")[0], 1.0)
-        files = sorted(Path(arguments[0]).glob(f"{row}/*/{runner.METRICS}"))
+        files = sorted(Path(arguments[0]).glob(f"{row}/*/{metrics.FILE}"))
         runs = [one for file in files for one in measure(file.parent, target)]
         if not runs:
             continue

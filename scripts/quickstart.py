@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import baselines
-from baselines import pictures, train
+from baselines import metrics, pictures, train
 from baselines.evaluate import environment
 
 
@@ -32,7 +32,7 @@ def main() -> int:
     env = environment(splits, observation="pixels")
     title = "Behavioural cloning in mazes it has never seen"
     pictures.mazes_with_paths(policy, splits["test"], args.out / "test_mazes.png", env=env, title=title)
-    pictures.learning_curves(pictures.read_metrics(args.out), args.out / "learning_curves.png")
+    pictures.learning_curves(metrics.read(args.out), args.out / "learning_curves.png")
     print(f"drawn:   {args.out / 'test_mazes.png'}\n         {args.out / 'learning_curves.png'}")
     print(f"done in {time.perf_counter() - began:.0f} s")
     return 0

@@ -11,7 +11,7 @@ import pytest
 from jax.test_util import check_grads
 
 import jaxlab
-from baselines import bc, bco, dagger, evaluate, gail, inverse, iupe, learning, sqil, world
+from baselines import bc, bco, dagger, discriminator, evaluate, gail, inverse, iupe, learning, sqil, world
 from jaxlab import datasets
 
 SHAPE = (3, 3)
@@ -256,46 +256,6 @@ def test_beta_schedules():
 # -- hand values -----------------------------------------------------------------------------------
 
 
-def test_gail_losses_and_rewards_by_hand():
-    zero, two = jnp.float32(0), jnp.float32(2)
-    assert gail.judge_loss(zero, zero) == pytest.approx(2 * np.log(2), abs=1e-6)
-    assert [float(gail.reward_of(zero, form)) for form in gail.REWARDS] == pytest.approx([0, -0.693147, 0.693147])
-    assert [float(gail.reward_of(two, form)) for form in gail.REWARDS] == pytest.approx([2, -0.126928, 2.126928])
-    shown = jnp.array([1.0, -1.0, 5.0])
-    weighted = gail.judge_loss(shown, shown, jnp.array([2.0, 1.0, 0.0]), jnp.array([0.0, 1.0, 1.0]))
-    by_hand = (2 * np.log1p(np.exp(-1)) + np.log1p(np.exp(1))) / 3 + (np.log1p(np.exp(-1)) + np.log1p(np.exp(5))) / 2
-    assert weighted == pytest.approx(by_hand, abs=1e-5)
-
-
-def test_gradient_penalty_of_a_linear_judge():
-    weight = jnp.array([1.2, 1.6])  # length 2
-    assert gail.gradient_penalty(lambda x: x @ weight, 1.0, jnp.ones((5, 2))) == pytest.approx(1, abs=1e-5)
-    both = gail.gradient_penalty(lambda x, a: x @ weight + 2 * a[:, 0], 1.0, jnp.ones((5, 2)), jnp.ones((5, 1)))
-    assert both == pytest.approx((8**0.5 - 1) ** 2, abs=1e-5)
-
-
-def test_a_discriminator_without_a_network_finds_the_ratio_of_visits():
-    """One logit for each pair, matched data: l = log(expert's share / policy's share)."""
-    expert, policy = jnp.array([0.5, 0.25, 0.25]), jnp.array([0.2, 0.2, 0.6])
-    slope = jax.jit(jax.grad(lambda logit: gail.judge_loss(logit, logit, expert, policy)))
-    logits = jnp.zeros(3)
-    for _ in range(400):
-        logits -= 4 * slope(logits)
-    assert np.allclose(logits, np.log(expert / policy), atol=1e-3)
-
-
-def test_rewards_are_divided_by_the_spread_of_discounted_returns():
-    reward = jnp.array([[1.0], [2.0], [4.0]])
-    over = jnp.array([[False], [True], [False]])
-    zero = jnp.float32(0)
-    scaled, spread = gail.normalized(reward, over, gail.Spread(jnp.zeros(1), zero, zero, zero), 0.5)
-    returns = np.array([1, 2.5, 4])
-    assert np.allclose(scaled, reward / returns.std(), atol=1e-4) and spread.running == 4
-    scaled, spread = gail.normalized(reward, over, spread, 0.5)
-    returns = np.array([1, 2.5, 4, 3, 3.5, 4])
-    assert np.allclose(scaled, reward / returns.std(), atol=1e-4)
-
-
 def test_soft_targets_by_hand():
     target = functools.partial(sqil.soft_target, next_q=jnp.zeros(4), gamma=0.99, alpha=1.0)
     y = target(1.0, reached=False, fell=False)
@@ -364,7 +324,7 @@ def test_slopes_in_double_precision():
 
         def judged(weight):
             f = lambda x: jnp.tanh(x @ weight).sum(-1)  # noqa: E731
-            return gail.judge_loss(f(q), f(next_q)) + 10 * gail.gradient_penalty(f, 1.0, q)
+            return discriminator.loss(f(q), f(next_q)) + 10 * discriminator.gradient_penalty(f, 1.0, q)
 
         check_grads(soft, (q,), 1, modes=["rev"], rtol=1e-6)
         check_grads(judged, (weight[:4],), 1, modes=["rev"], rtol=1e-5)

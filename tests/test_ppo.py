@@ -38,6 +38,17 @@ def test_trace_one_is_the_whole_return():
     assert np.allclose(got[0], (np.asarray(reward) * discounts[:, None]).sum(0), atol=1e-5)
 
 
+def test_rewards_are_divided_by_the_spread_of_discounted_returns():
+    reward = jnp.array([[1.0], [2.0], [4.0]])
+    over = jnp.array([[False], [True], [False]])
+    scaled, spread = ppo.normalized(reward, over, ppo.no_spread(1), 0.5)
+    returns = np.array([1, 2.5, 4])
+    assert np.allclose(scaled, reward / returns.std(), atol=1e-4) and spread.running == 4
+    scaled, spread = ppo.normalized(reward, over, spread, 0.5)
+    returns = np.array([1, 2.5, 4, 3, 3.5, 4])
+    assert np.allclose(scaled, reward / returns.std(), atol=1e-4)
+
+
 def test_the_ratio_of_the_first_minibatch_is_one():
     logits = jax.random.normal(jax.random.key(0), (32, 4))
     action = jax.random.categorical(jax.random.key(1), logits)

@@ -7,7 +7,7 @@ import pytest
 from flax import nnx
 
 import jaxlab
-from baselines import gail, inverse, networks, resnet
+from baselines import discriminator, inverse, networks, resnet
 
 ENV = jaxlab.Labyrinth((5, 5), observation="pixels")
 
@@ -21,7 +21,7 @@ def shapes(network):
     [
         (networks.policy("cnn", ENV), 865_700),
         (networks.policy("resnet18", ENV), 11_703_876),
-        (gail.discriminator("cnn", ENV), 405_409),
+        (discriminator.network("cnn", ENV), 405_409),
         (inverse.network("cnn", ENV), 76_192 + (2048 * 512 + 512) + (512 * 512 + 512) + 4 * 513),
     ],
 )

@@ -1,10 +1,12 @@
+import dataclasses
+import importlib
 import json
 
 import numpy as np
 import pytest
 
 import baselines
-from baselines import evaluate, results, train
+from baselines import evaluate, results, runner, train
 
 QUICK = ["--encoder", "mlp", "--quiet", "--check-every", "2"]
 
@@ -62,6 +64,8 @@ def test_a_stopped_run_goes_on_with_the_same_bits(run, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         train.main(arguments(tmp_path))
     monkeypatch.setattr(checkpoints, "save", real)
+    with open(tmp_path / "metrics.jsonl", "a") as file:
+        file.write('{"seed": 0, "epoch": 5, "lo')  # killed while it wrote
     assert train.main(arguments(tmp_path, "--resume")) == 0
     whole = [row for row in rows(run) if row["seed"] == 0]
     assert [row["loss"] for row in rows(tmp_path)] == [row["loss"] for row in whole]
@@ -78,6 +82,7 @@ def test_a_stopped_run_goes_on_with_the_same_bits(run, tmp_path, monkeypatch):
         (["bc", "--size", "3", "--seeds", "0"], "--seeds must be at least 1"),
         (["bc", "--mazes", "nowhere"], "no training mazes"),
         (["bc", "--size", "3", "--config", "nowhere.json"], "nowhere.json"),
+        (["bc", "--size", "3", "--config"], "--config needs a value"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(given, message, capsys):
@@ -86,8 +91,64 @@ def test_bad_input_is_one_line_and_status_2(given, message, capsys):
     assert message in err and err.startswith("error: ") and err.count("\n") == 1
 
 
+# -- choices ---------------------------------------------------------------------------------------
+
+CHANGED = {
+    "bc": {"epochs": 7, "batch": "full", "decay": "cosine"},
+    "dagger": {"beta": "linear", "beta_rate": 15, "updates": 30},
+    "gail": {"reward": "logD", "absorbing": False, "penalty": 10.0},
+    "bco": {"alpha": 0.1, "keep_bumps": False, "model_updates": 5},
+    "sqil": {"gamma": 0.95, "batch": 64},
+    "iupe": {"labels": "argmax", "weighted": False, "renewals": 3},
+}
+
+
 def test_config_is_dumped_and_loaded(run):
     name, _, choices, config = train.parse(
         ["bc", "--size", "3", "--config", str(run / "config.json"), "--batch", "full"]
     )
     assert (name, choices.size, config.epochs, config.encoder, config.batch) == ("bc", 3, 6, "mlp", "full")
+
+
+@pytest.mark.parametrize("name", train.METHODS)
+def test_every_choice_of_every_method_survives_its_file(name, tmp_path):
+    method = importlib.import_module(train.METHODS[name])
+    config = method.Config(encoder="mlp", **CHANGED[name])
+    path = tmp_path / "config.json"
+    path.write_text(runner.dump(name, config))
+    assert json.loads(path.read_text()) == {"method": name} | dataclasses.asdict(config)
+    assert train.parse([name, "--size", "3", f"--config={path}"])[3] == config
+    for choice in json.loads(path.read_text()):
+        misspelt = choice[:-1] + "x"
+        path.write_text(json.dumps({misspelt: 1}))
+        with pytest.raises(ValueError, match=rf"config.json: choice must be .* got '{misspelt}'; did you mean '\w+'"):
+            train.read_config(path, name, method.Config)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ('{"method": "gail"}', "of method 'gail', not 'bc'"),
+        ('{"epochs": "many"}', "epochs must be int or None, got 'many'"),
+        ('{"epochs": true}', "epochs must be int or None, got True"),
+        ('{"epochs": 2.5}', "epochs must be int or None, got 2.5"),
+        ('{"batch": "fall"}', "batch must be int, 'full' or None, got 'fall'"),
+        ('{"dropout": [0.3]}', "dropout must be float, got [0.3]"),
+        ('{"render": "papre"}', "did you mean 'paper'"),
+        ('["epochs"]', "must hold an object of choices"),
+        ('{"epochs": 3', "is not JSON"),
+    ],
+)
+def test_a_config_that_cannot_be_is_refused_in_one_line(written, message, tmp_path, capsys):
+    path = tmp_path / "config.json"
+    path.write_text(written)
+    assert train.main(["bc", "--size", "3", "--config", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert message in err and err.startswith("error: ") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", train.METHODS)
+@pytest.mark.parametrize("encoder", ["planner", "mlp", "cnn"])
+def test_defaults_on_the_command_line_are_those_of_the_encoder(name, encoder):
+    method = importlib.import_module(train.METHODS[name])
+    assert train.parse([name, "--size", "3", "--encoder", encoder])[3] == method.Config(encoder=encoder)

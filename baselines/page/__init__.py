@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
-from baselines import diagnosis, nearest, runner
+from baselines import diagnosis, metrics, nearest
 from baselines.bench import formats
 from baselines.bench.entries import Entry, groups
 from baselines.bench.tables import Gap, Table
@@ -100,10 +99,10 @@ def _group(index: int, name: str, group: list[Entry], tables: Sequence[Table], g
 def _curves(group: Sequence[Entry], series: Mapping[str, int], index: int) -> str:
     drawn = []
     for entry in group:
-        metrics = read_metrics(entry.folder)
-        if metrics:
+        rows = [] if entry.folder is None else metrics.read(entry.folder)
+        if rows:
             label, i = entry.label, series[entry.label]
-            picture = charts.curves(metrics, i, f"{index}-{i}", escape(label, quote=True))
+            picture = charts.curves(rows, i, f"{index}-{i}", escape(label, quote=True))
             drawn.append(f"<figure><figcaption>{sections.swatch(i)}{escape(label)}</figcaption>{picture}</figure>")
     if not drawn:
         return ""
@@ -111,14 +110,6 @@ def _curves(group: Sequence[Entry], series: Mapping[str, int], index: int) -> st
         "Lines: mean over seeds, bands: least to most. Whole lines: train, dashed: valid (precise statistics, argmax)."
     )
     return f'<h3>Learning</h3><div class="charts">{"".join(drawn)}</div><p class="note">{note}</p>'
-
-
-def read_metrics(folder: Path | None) -> list[dict[str, Any]]:
-    """The rows of metrics.jsonl, none where there is no such file (host)."""
-    path = None if folder is None else folder / runner.METRICS
-    if path is None or not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.endswith("}")]
 
 
 def _diagnosis(group: Sequence[Entry], series: Mapping[str, int], index: int) -> str:
