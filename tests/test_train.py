@@ -91,6 +91,14 @@ def test_bad_input_is_one_line_and_status_2(given, message, capsys):
     assert message in err and err.startswith("error: ") and err.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["gail", "bc"])
+def test_gail_says_that_its_horizon_varies(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(runner, "run", lambda *_, **__: ({}, "the table"))
+    assert train.main([name, "--size", "3", "--encoder", "mlp", "--quiet", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert ("horizon varies" in printed and "no evidence of imitation" in printed) == (name == "gail")
+
+
 # -- choices ---------------------------------------------------------------------------------------
 
 CHANGED = {
