@@ -19,13 +19,14 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 
 from baselines import checkpoints, evaluate, metrics, networks, replay, results, table
 from baselines.learning import Data
 from baselines.networks import Network, Variables
 from baselines.report import Report
 from baselines.table import Table
-from jaxlab import datasets
+from jaxlab import datasets, devices
 from jaxlab.env import Labyrinth
 from jaxlab.files import write_atomic
 from jaxlab.maze import Maze
@@ -70,6 +71,7 @@ class Plan:
     tensorboard: bool = False
     vmap: bool | None = None
     demo_seed: int = 0
+    devices: int = 1
 
     def __post_init__(self) -> None:
         if self.tensorboard and self.out is None:
@@ -79,6 +81,13 @@ class Plan:
     def all_seeds(self) -> list[int]:
         """The training seeds: ``seed, seed + 1, ...``."""
         return list(range(self.seed, self.seed + self.seeds))
+
+    def groups(self) -> list[list[int]]:
+        """Seeds that train at the same time: as many on each device as on any other."""
+        together = self.vmap if self.vmap is not None else jax.default_backend() != "cpu"
+        width = min(self.devices, self.seeds)
+        size = self.seeds // width * width if together else width
+        return [self.all_seeds[first : first + size] for first in range(0, self.seeds, size)]
 
 
 Watch = Callable[[int, int, int, Mapping[str, float]], None]
@@ -110,10 +119,8 @@ def run(
     shown = datasets.demonstrations(env, seen["train"].params, plan.demo_seed)
     data = Data(jax.tree.map(jnp.asarray, shown), seen["train"])
     runner = _Runner(name, method, config, data, seen, plan, watch)
-    together = plan.vmap if plan.vmap is not None else jax.default_backend() != "cpu"
-    groups = [plan.all_seeds] if together else [[seed] for seed in plan.all_seeds]
     runs, report = [], Report()
-    for group in groups:
+    for group in plan.groups():
         for seed, state, best, seconds in runner.train(group):
             last = runner.keep(seed, state, best)
             scores = runner.score(seed, state, last, best, report)
@@ -166,10 +173,13 @@ def policy_folder(out: str | os.PathLike[str], seed: int, which: str) -> Path:
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2, 3), donate_argnums=5)
-def _chunk(method: Method, config: Any, size: int, lanes: bool, data: Data, state: Any, count: jax.Array) -> Any:
-    """``count`` epochs (at most ``size``, so that every chunk of a run shares one compilation)."""
+def _chunk(method: Method, config: Any, size: int, lanes: bool | Mesh, data: Data, state: Any, count: jax.Array) -> Any:
+    """``count`` epochs (at most ``size``, so that every chunk of a run shares one compilation).
 
-    def go(state):
+    ``lanes``: the state is that of several seeds; a mesh: and they are spread over it.
+    """
+
+    def go(state, data, count):
         like = jax.eval_shape(lambda: method.epoch(config, data, state)[1])
         kept = jax.tree.map(lambda leaf: jnp.zeros((size, *leaf.shape), leaf.dtype), like)
 
@@ -180,7 +190,16 @@ def _chunk(method: Method, config: Any, size: int, lanes: bool, data: Data, stat
 
         return jax.lax.fori_loop(0, count, one, (state, kept))
 
-    return jax.vmap(go)(state) if lanes else go(state)
+    def share(state, data, count):
+        """The seeds of one device; a single one runs as it does alone, to the bit."""
+        if jax.tree.leaves(state)[0].shape[0] > 1:
+            return jax.vmap(go, (0, None, None))(state, data, count)
+        alone = go(jax.tree.map(lambda leaf: leaf[0], state), data, count)
+        return jax.tree.map(lambda leaf: leaf[None], alone)
+
+    if isinstance(lanes, Mesh):
+        return devices.each(share, lanes)(state, data, count)
+    return (share if lanes else go)(state, data, count)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
@@ -203,6 +222,7 @@ class _Runner:
         self.total = method.num_epochs(config, data)
         self.size = min(plan.check_every or max(1, -(-self.total // CHECKS)), self.total)
         self.actions: dict[tuple[int, str], np.ndarray] = {}
+        devices.mesh(plan.devices)  # raises where there are fewer
         if plan.out is not None:
             plan.out.mkdir(parents=True, exist_ok=True)
             if not plan.resume:
@@ -214,7 +234,9 @@ class _Runner:
 
     def train(self, seeds: list[int]) -> list[tuple[int, Any, Variables, float]]:
         """Train seeds together: (seed, last state, best variables, seconds) of each."""
-        lanes = len(seeds) > 1
+        width = min(self.plan.devices, len(seeds))
+        lanes: bool | Mesh = devices.mesh(width) if width > 1 else len(seeds) > 1
+        data = devices.copy(self.data, lanes) if isinstance(lanes, Mesh) else self.data
         keys = [jax.random.key(seed) for seed in seeds]
         states = [_init(self.method, self.config, self.data, key) for key in keys]
         state = jax.tree.map(lambda *leaves: jnp.stack(leaves), *states) if lanes else states[0]
@@ -225,7 +247,9 @@ class _Runner:
             folder = self.plan.out / "checkpoints" / "-".join(map(str, seeds))
             if self.plan.resume and (done := checkpoints.latest(folder) or 0):
                 kept = checkpoints.restore(folder, kept)
-        go = functools.partial(_chunk, self.method, self.config, self.size, lanes, self.data)
+        if isinstance(lanes, Mesh):
+            kept["state"] = devices.spread(kept["state"], lanes)
+        go = functools.partial(_chunk, self.method, self.config, self.size, lanes, data)
         kept["state"], _ = go(kept["state"], jnp.int32(0))  # compiles, and trains nothing
         with metrics.recorder(self.plan.out, seeds, done, tensorboard=self.plan.tensorboard) as record:
             while done < self.total:
@@ -244,7 +268,9 @@ class _Runner:
         ]
 
     @staticmethod
-    def _split(state: Any, count: int, lanes: bool) -> list[Any]:
+    def _split(state: Any, count: int, lanes: bool | Mesh) -> list[Any]:
+        if isinstance(lanes, Mesh):
+            state = jax.device_put(state, jax.devices()[0])
         return [jax.tree.map(lambda leaf, i=i: leaf[i], state) for i in range(count)] if lanes else [state]
 
     def _look(self, seeds, kept, figures, done, count, lanes) -> list[metrics.Row]:

@@ -43,6 +43,8 @@ class Run:
     """How many training seeds: seed, seed + 1, ..."""
     seed: int = 0
     """The first training seed."""
+    devices: int = 1
+    """Over how many devices the seeds are spread; each trains its own (docs/scale.md)."""
     out: Path = Path("runs/latest")
     """Folder for results.json, metrics.jsonl, config.json, checkpoints and policies."""
     check_every: int | None = None
@@ -193,6 +195,7 @@ def _train(name: str, method: Any, choices: Run, config: Any, splits: Mapping[st
     plan = runner.Plan(
         seeds=choices.seeds,
         seed=choices.seed,
+        devices=choices.devices,
         out=choices.out,
         check_every=choices.check_every,
         resume=choices.resume,
