@@ -9,7 +9,7 @@ computed on the host in float64, which makes every size exact.
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +27,9 @@ _SPILL = 2  # a tile is drawn two pixels wider than its cell, over its right and
 _LINE = 2  # walls are two pixels thick
 
 
+_THINGS = ("tile", "line", "span", "key")
+
+
 class Axis(NamedTuple):
     """Where things lie along one axis of the picture (host).
 
@@ -39,6 +42,10 @@ class Axis(NamedTuple):
     key: np.ndarray
     segment: np.ndarray  # int32[size], the segment of each pixel
     corners: np.ndarray  # int32[cells, 4]: near edge, middle seen from it, middle seen from the far edge, far edge
+
+    def of_pixels(self) -> Axis:
+        """With a row for each pixel in place of each segment."""
+        return self._replace(**{name: getattr(self, name)[self.segment] for name in _THINGS})
 
 
 @functools.cache
@@ -107,13 +114,11 @@ def _render(maze, cell, mode, size, occlusion, own):
 
 def picture(seen: scene.Scene, size: int) -> jax.Array:
     """Draw a scene: ``uint8[size, size, 3]``, the top row first."""
-    board, is_wall = board_of(seen, size)
     height, width = seen.walls.shape
-    rows, cols = axis(height, size).segment, axis(width, size).segment
-    stretched = board[:, cols][rows]
-    walled = is_wall[:, cols][rows]
-    agent = (diamond(seen.cell, (height, width), size) & ~walled)[..., None]
-    return jnp.where(agent, jnp.array(AGENT_GREEN, jnp.uint8), stretched)[::-1]
+    rows, cols = (line.of_pixels() for line in (axis(height, size), axis(width, size)))
+    board, is_wall = _paint(seen, rows, cols)
+    agent = diamond(seen.cell, (height, width), size) & ~is_wall
+    return _rgb(jnp.where(agent, _packed(AGENT_GREEN), board)[::-1])
 
 
 def board_of(seen: scene.Scene, size: int) -> tuple[jax.Array, jax.Array]:
@@ -124,38 +129,84 @@ def board_of(seen: scene.Scene, size: int) -> tuple[jax.Array, jax.Array]:
         is it a wall? Walls are drawn over the agent.)
     """
     height, width = seen.walls.shape
-    rows, cols = axis(height, size), axis(width, size)
-    board = jnp.full((len(rows.tile), len(cols.tile), 3), 255, jnp.uint8)
+    board, is_wall = _paint(seen, axis(height, size), axis(width, size))
+    return _rgb(board), is_wall
 
-    def paint(mask, color):
-        return jnp.where(mask[..., None], jnp.asarray(color, jnp.uint8), board)
+
+def _paint(seen: scene.Scene, rows: Axis, cols: Axis) -> tuple[jax.Array, jax.Array]:
+    """Everything but the agent: packed colours ``uint32[rows, columns]``, and where there is a wall.
+
+    All is one pass of selects over whole colours, which compilers turn into vector code: a row
+    and a column of the picture are sets of cells, as bits, and a square is covered by a cell of
+    a layer where the two sets and the layer have one in common.
+    """
+    width = seen.walls.shape[1]
+    board = jnp.full((len(rows.tile), len(cols.tile)), _packed(WHITE), jnp.uint32)
 
     def at(cell, kind="tile"):
-        there = jnp.asarray(getattr(rows, kind))[:, cell // width][:, None]
-        return there & jnp.asarray(getattr(cols, kind))[:, cell % width] & (cell >= 0)
+        """Squares that a single cell covers."""
+        there = jnp.asarray(getattr(rows, kind).T)[cell // width] & (cell >= 0)
+        bits = _pack(jnp.arange(width, dtype=jnp.int32) == cell % width)
+        return _any_common(jnp.where(there[:, None], bits, 0), getattr(cols, kind))
+
+    def cover(layer, row_kind="tile", col_kind="tile"):
+        """Squares that the cells of a layer ``[H, W]`` cover."""
+        index, counts = _coverers(getattr(rows, row_kind))
+        bits = jnp.where(counts[..., None], _pack(layer)[index], 0)
+        return _any_common(jax.lax.reduce(bits, bits.dtype.type(0), jax.lax.bitwise_or, (1,)), getattr(cols, col_kind))
 
     if seen.key is not None:
-        board = paint(at(seen.key, "key"), KEY_GOLD)
-        board = paint(at(seen.door), DOOR_BROWN)
+        board = jnp.where(at(seen.key, "key"), _packed(KEY_GOLD), board)
+        board = jnp.where(at(seen.door), _packed(DOOR_BROWN), board)
     if seen.ice is not None:
-        board = paint(_cover(rows.tile, seen.ice, cols.tile), ICE_BLUE)
+        board = jnp.where(cover(seen.ice), _packed(ICE_BLUE), board)
     for drawn in seen.own:
         if drawn.tile.colors:
-            color = jnp.asarray(drawn.tile.colors, jnp.uint8)[drawn.mode]
-            board = paint(_cover(rows.tile, drawn.layer, cols.tile), color)
+            color = jnp.asarray([_packed(color) for color in drawn.tile.colors])[drawn.mode]
+            board = jnp.where(cover(drawn.layer), color, board)
     if seen.visible is not None:
-        board = paint(_cover(rows.tile, ~seen.visible, cols.tile), BLACK)
-    board = paint(at(seen.start), START_RED)
-    board = paint(at(seen.goal), GOAL_BLUE)
-    across = _cover(rows.line, seen.walls >> grid.DOWN & 1, cols.span)
-    along = _cover(rows.span, seen.walls >> grid.LEFT & 1, cols.line)
-    is_wall = across | along
-    return paint(is_wall, BLACK), is_wall
+        board = jnp.where(cover(~seen.visible), _packed(BLACK), board)
+    board = jnp.where(at(seen.start), _packed(START_RED), board)
+    board = jnp.where(at(seen.goal), _packed(GOAL_BLUE), board)
+    is_wall = cover(seen.walls >> grid.DOWN & 1 == 1, "line", "span")
+    is_wall |= cover(seen.walls >> grid.LEFT & 1 == 1, "span", "line")
+    return jnp.where(is_wall, _packed(BLACK), board), is_wall
 
 
-def _cover(rows: np.ndarray, layer: jax.Array, cols: np.ndarray) -> jax.Array:
-    """Which squares of the board the cells of a layer ``[H, W]`` cover."""
-    return jnp.asarray(rows, jnp.float32) @ layer.astype(jnp.float32) @ jnp.asarray(cols.T, jnp.float32) > 0
+def _packed(color: tiles.Color) -> np.uint32:
+    """A colour as one number, red in its lowest byte."""
+    return np.uint32(color[0] | color[1] << 8 | color[2] << 16)
+
+
+def _rgb(packed: jax.Array) -> jax.Array:
+    """``uint32[...] -> uint8[..., 3]``."""
+    return (packed[..., None] >> jnp.asarray(np.array([0, 8, 16], np.uint32))).astype(jnp.uint8)
+
+
+def _word(cells: int) -> Any:
+    """The narrowest unsigned integer with a bit for each cell; many of the widest where none has."""
+    return next((word for word in (np.uint8, np.uint16) if cells <= np.iinfo(word).bits), np.uint32)
+
+
+def _pack(layer: Any) -> jax.Array:
+    """``bool[..., W]`` as bits, ``unsigned[..., words]``: the cell of lowest number in the lowest bit."""
+    word = _word(layer.shape[-1])
+    size = np.iinfo(word).bits
+    padded = jnp.pad(jnp.asarray(layer), [*[(0, 0)] * (layer.ndim - 1), (0, -layer.shape[-1] % size)])
+    parts = padded.reshape(*padded.shape[:-1], -1, size).astype(word)
+    return (parts << jnp.arange(size, dtype=word)).sum(-1, dtype=word)
+
+
+def _any_common(row_bits: jax.Array, cols: np.ndarray) -> jax.Array:
+    """Do a row ``[rows, words]`` and a column ``bool[columns, W]`` share a bit? ``bool[rows, columns]``."""
+    return (row_bits[:, None] & _pack(cols) != 0).any(-1)
+
+
+def _coverers(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The cells that cover each row, filled up: ``int32[rows, most]``, and which of them count (host)."""
+    most = max(int(rows.sum(1).max()), 1)
+    index = np.argsort(~rows, axis=1, kind="stable")[:, :most].astype(np.int32)
+    return index, np.take_along_axis(rows, index, 1)
 
 
 def diamond(cell: jax.Array, shape: tuple[int, int], size: int) -> jax.Array:
@@ -164,19 +215,33 @@ def diamond(cell: jax.Array, shape: tuple[int, int], size: int) -> jax.Array:
     A quadrilateral with a corner near the middle of each side of the cell, filled scan line
     by scan line between its edges, both ends included, in integers.
     """
-    x = jnp.asarray(axis(shape[1], size).corners)[cell % shape[1]]
-    y = jnp.asarray(axis(shape[0], size).corners)[cell // shape[1]]
-    corner_x = jnp.stack([x[1], x[0], x[2], x[3]])
-    corner_y = jnp.stack([y[0], y[2], y[3], y[1]])
-    next_x, next_y = jnp.roll(corner_x, -1), jnp.roll(corner_y, -1)
-    swap = corner_y > next_y
-    x1, x2 = jnp.where(swap, next_x, corner_x), jnp.where(swap, corner_x, next_x)
-    y1, y2 = jnp.where(swap, next_y, corner_y), jnp.where(swap, corner_y, next_y)
-    top = corner_y.max()
-    line = jnp.arange(size, dtype=jnp.int32)[:, None]
-    crosses = (y1 != y2) & (line >= y1) & ((line < y2) | ((line == top) & (y2 == top)))
-    crossing = (line - y1) * (x2 - x1) // jnp.maximum(y2 - y1, 1) + x1
-    left = jnp.where(crosses, crossing, size).min(1, keepdims=True)
-    right = jnp.where(crosses, crossing, -1).max(1, keepdims=True)
+    first, left, right = (jnp.asarray(table) for table in _scan_lines(shape, size))
+    line = jnp.arange(size, dtype=jnp.int32) - first[cell]
+    there = (line >= 0) & (line < left.shape[1])
+    line = jnp.where(there, line, 0)
+    begin, end = left[cell][line], jnp.where(there, right[cell][line], -1)
     column = jnp.arange(size, dtype=jnp.int32)
-    return (column >= left) & (column <= right)
+    return (column >= begin[:, None]) & (column <= end[:, None])
+
+
+@functools.cache
+def _scan_lines(shape: tuple[int, int], size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The agent's scan lines on every cell (host).
+
+    Returns:
+        ``int32[H*W]``, the lowest; ``int32[H*W, lines]`` twice, first and last column of each
+        from there upwards. Where a line holds nothing the last lies before the first.
+    """
+    rows, cols = axis(shape[0], size).corners, axis(shape[1], size).corners
+    first = rows.min(1)
+    x1, y1 = cols[None, :, None, [1, 0, 2, 3]], rows[:, None, None, [0, 2, 3, 1]]  # [H, W, line, edge]
+    x2, y2 = np.roll(x1, -1, -1), np.roll(y1, -1, -1)
+    top = y1.max(-1, keepdims=True)
+    line = first[:, None, None, None] + np.arange((rows.max(1) - first).max() + 1, dtype=np.int32)[:, None]
+    swap = y1 > y2
+    x1, x2, y1, y2 = np.where(swap, x2, x1), np.where(swap, x1, x2), np.where(swap, y2, y1), np.where(swap, y1, y2)
+    crosses = (y1 != y2) & (line >= y1) & ((line < y2) | ((line == top) & (y2 == top)))
+    crossing = (line - y1) * (x2 - x1) // np.maximum(y2 - y1, 1) + x1
+    left, right = np.where(crosses, crossing, size).min(-1), np.where(crosses, crossing, -1).max(-1)
+    flat = left.reshape(shape[0] * shape[1], -1), right.reshape(shape[0] * shape[1], -1)
+    return np.repeat(first, shape[1]).astype(np.int32), flat[0].astype(np.int32), flat[1].astype(np.int32)

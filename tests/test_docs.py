@@ -6,7 +6,7 @@ import re
 import pages
 import pytest
 
-PAGES = ["rollouts", "learning", "gymnasium", "throughput", "datasets", "command", "migration"]
+PAGES = ["rollouts", "learning", "gymnasium", "throughput", "scale", "datasets", "command", "migration"]
 
 
 # The README trains too, so the page on learning is left to the slow suite.
