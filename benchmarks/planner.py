@@ -1,190 +1,75 @@
 """What the planner does, and why: ``python -m benchmarks.planner [--only main transfer ...] [--seeds 10]``.
 
-Behavioural cloning on the demonstrations of ``5x5-v1``, argmax policy, exact evaluation. Writes
-``planner.json`` and ``planner.md`` after every part, so that a run that is stopped keeps what it has.
+Argmax policy, exact evaluation, demonstrations of ``5x5-v1`` where nothing else is said. Each figure
+goes into ``planner.json`` and ``planner.md`` as soon as it is there, and the same call goes on after
+the last one: delete an entry (and the weights in ``build/planner``) to measure it again.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import dataclasses
 import functools
-import json
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-import jaxlab
-from baselines import bc, bco, dagger, evaluate, iupe, learning, networks, planner, table
-from baselines.bench import intervals
-from baselines.networks import Variables
-from benchmarks import timing
-from jaxlab import datasets, splits
+from baselines import bco, dagger, gail, iupe, networks, planner, sqil, table
+from benchmarks.planner_runs import Figures, Run, Study, arrived, score, walk
+from jaxlab import splits
 from jaxlab.env import Labyrinth, Params
 from jaxlab.maze import Maze
 
 MAZES = "5x5-v1"
+SEEDS = 5
+"""Of every part but the main one."""
 UPDATES = 342
 """Of every run after its trial, whatever the number of demonstrations: the planner's recipe on 100 mazes."""
 DAGGER_UPDATES = 800
 """Ten rounds, after BC's trial."""
 DEMONSTRATIONS = (1, 3, 10, 30)
 PIXELS_PER_CELL = 12.8
-TRANSFER = ((8, None), (15, None), (10, None), (8, 64), (10, 64), (4, None), (3, None), (3, 64))
+TRANSFER = ((8, None), (15, None), (10, None), (4, None), (3, None), (8, 64), (10, 64), (4, 64), (3, 64), (15, 64))
 """(rows and columns, pixels of the picture; None: as many a cell as at 5x5)."""
 TRANSFER_SEED = 2_000
 """Of the mazes of other sizes."""
 EVALUATED = 100
-KEPT = Path("build/planner")
-"""Where weights are kept between calls; remove it to train anew."""
 _BATCH = 500
 
-
-def learn(
-    mazes: Maze, seeds: Iterable[int], method: Any = bc, updates: int = UPDATES, **settings: bool
-) -> Iterator[dict[str, Any]]:
-    """Train on one demonstration of each maze, once for each seed: weights, loss and seconds."""
-    if not (seeds := list(seeds)):
-        return
-    env = Labyrinth(mazes.shape, observation="pixels", **settings)
-    shown = datasets.demonstrations(env, mazes)
-    config = method.Config(encoder="planner", updates=updates)
-    data = learning.data(shown, config.encoder, config.render)
-
-    @jax.jit
-    def train(key, data):
-        state, metrics = learning.run(method.init, method.epoch, method.num_epochs, config, data)(key)
-        return method.policy(config, data, state, precise=False), metrics
-
-    begin = time.perf_counter()
-    compiled = train.lower(jax.random.key(0), data).compile()
-    compile_seconds = time.perf_counter() - begin
-    for seed in seeds:
-        start = time.perf_counter(), time.process_time()
-        variables, metrics = jax.block_until_ready(compiled(jax.random.key(seed), data))
-        run = {
-            "seed": seed,
-            "seconds": time.perf_counter() - start[0],
-            "cpu_seconds": time.process_time() - start[1],
-            "compile_seconds": compile_seconds,
-            "loss": float(metrics["loss"][-5:].mean()),
-            "variables": variables,
-        }
-        print(f"  seed {seed}: loss {run['loss']:.4f}, {run['cpu_seconds']:.0f} s of CPU", flush=True)
-        yield run
+LEFT_OUT: dict[str, Mapping[str, Any]] = {
+    "all of it": {},
+    "borders seen in place": {"judge": lambda self, x, key, judge=planner.Planner.judge: judge(self, x, None)},
+    "whole cells seen": {"TAPS": np.arange(-5.5, 6)},
+    "no second start": {"trials": 1},
+    "ends worth more": {"WORTHLESS": planner.WORTHLESS / 4},
+    "borders half shut at first": {"OPEN_AT_FIRST": 0.0},
+    "last layers not small": {"SMALL": 1.0},
+}
+"""What is taken away, by what it is called in `reasons`."""
 
 
-def keep(seeds: Iterable[int], kept: Path) -> None:
-    """Train the runs that most parts share, those that are not there yet, and keep their weights in a folder."""
-    kept.mkdir(parents=True, exist_ok=True)
-    lacking = [seed for seed in seeds if not (kept / f"{seed}.npz").exists()]
-    for run in learn(splits.load(MAZES)["train"], lacking):
-        arrays = {f"w{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(run.pop("variables")))}
-        np.savez(kept / f"{run['seed']}.npz", run=json.dumps(run), **arrays)
+def cloning() -> Study:
+    """The run that most parts share."""
+    return Study("main", splits.load(MAZES)["train"], updates=UPDATES)
 
 
-def runs_of_main(seeds: int, kept: Path) -> list[dict[str, Any]]:
-    """The runs that most parts share, trained where they are not kept."""
-    keep(range(seeds), kept)
-    network = networks.policy("planner", Labyrinth((5, 5), observation="pixels"))
-    like = jax.eval_shape(network.init, jax.random.key(0))
-    files = [kept / f"{seed}.npz" for seed in range(seeds)]
-    runs = []
-    for file in files:
-        with np.load(file) as held:
-            leaves = [jnp.asarray(held[f"w{i}"]) for i in range(len(held.files) - 1)]
-            runs.append(
-                json.loads(str(held["run"])) | {"variables": jax.tree.unflatten(jax.tree.structure(like), leaves)}
-            )
-    return runs
-
-
-def exact(runs: list[dict[str, Any]], mazes: Maze, **settings: bool) -> dict[str, Any]:
-    """Success of every run on one split, from every state."""
-    env = Labyrinth(mazes.shape, observation="pixels", **settings)
-    seen = table.make(env, env.params(mazes))
-    network = networks.policy("planner", env)
-    solved = []
-    for run in runs:
-        actions = np.asarray(evaluate.all_logits(network, run["variables"], seen).argmax(-1))
-        played = evaluate.episodes(env, seen.params, jnp.asarray(actions, jnp.int32))
-        solved.append(np.asarray(played.outcome) == evaluate.GOAL)
-    return summary(np.array(solved))
-
-
-def summary(solved: np.ndarray) -> dict[str, Any]:
-    """``bool[seeds, mazes]`` as figures."""
-    found = intervals.of_rate(solved)
-    return {
-        "mean": float(solved.mean()),
-        "low": float(found.low),
-        "high": float(found.high),
-        "each": solved.mean(1).round(4).tolist(),
-    }
-
-
-def walk(variables: Variables, env: Labyrinth, params: Params) -> np.ndarray:
-    """Which mazes are solved from the start, ``bool[N]``: as exact, but only states on the way are looked at."""
-    network = networks.policy("planner", env)
-    seen = table.Table(env, "paper", params, None)
-    every = jnp.arange(len(params.mazes))
-
-    @jax.jit
-    def act(cell):
-        action = network.apply(variables, seen.see(every, jnp.zeros_like(cell), cell)).argmax(-1)
-        return env.rule(params.mazes, every, cell, jnp.zeros_like(cell), action).cell
-
-    cell, goal = np.asarray(params.mazes.start), np.asarray(params.mazes.goal)
-    been = np.zeros((len(goal), env.num_cells), bool)
-    going = np.ones(len(goal), bool)
-    while going.any():
-        been[np.arange(len(goal)), cell] = True
-        cell = np.where(going, np.asarray(act(jnp.asarray(cell))), cell)
-        going &= (cell != goal) & ~been[np.arange(len(goal)), cell]
-    return cell == goal
-
-
-# -- parts -----------------------------------------------------------------------------------------
-
-
-def main_table(seeds: int) -> dict[str, Any]:
-    """All five splits of 5x5-v1."""
-    runs = runs_of_main(seeds, KEPT)
+def unseen(names: tuple[str, ...] = ("test", "s0", "s0_g")) -> dict[str, Maze]:
+    """Splits of `MAZES`."""
     given = splits.load(MAZES)
-    out: dict[str, Any] = {}
-    for name in ("test", "s0_g", "s0", "valid", "train"):
-        out[name] = exact(runs, given[name])
-        print(f"  {name}: {out[name]}", flush=True)
-    out["runs"] = [{k: v for k, v in run.items() if k != "variables"} for run in runs]
-    out["parameters"] = networks.num_parameters(runs[0]["variables"].weights)
-    return out
+    return {name: given[name] for name in names}
 
 
-def transfer(seeds: int) -> dict[str, Any]:
-    """Unseen mazes of other sizes, with the weights of 5x5."""
-    runs = runs_of_main(seeds, KEPT)[:5]
-    out = {}
-    for size, pixels in TRANSFER:
-        drawn = pixels or round(size * PIXELS_PER_CELL)
-        count = 32 if size == 3 else EVALUATED // 2 if size > 10 else EVALUATED
-        mazes = splits.make((size, size), 1, 0, count, seed=TRANSFER_SEED)["test"]
-        env = Labyrinth((size, size), observation="pixels", pixels=drawn)
-        params = env.params(mazes)
-        name = f"{size}x{size} at {drawn} px"
-        out[name] = summary(np.array([walk(run["variables"], env, params) for run in runs]))
-        print(f"  {name}: {out[name]['mean']:.3f} {out[name]['each']}", flush=True)
-    return out
-
-
-def beliefs_of(run: dict[str, Any], env: Labyrinth, params: Params) -> tuple[planner.Beliefs, np.ndarray]:
+def beliefs_of(run: Run, env: Labyrinth, params: Params) -> tuple[planner.Beliefs, np.ndarray]:
     """What a run believes in every state, and the maze of each state."""
     seen = table.make(env, params)
     network = networks.policy("planner", env)
-    read = jax.jit(lambda x: planner.read(network, run["variables"], x))
+    read = jax.jit(lambda x: planner.read(network, run.variables, x))
     parts = [
         jax.device_get(read(seen.see(*seen.state(jnp.arange(low, min(low + _BATCH, seen.num_states))))))
         for low in range(0, seen.num_states, _BATCH)
@@ -193,129 +78,200 @@ def beliefs_of(run: dict[str, Any], env: Labyrinth, params: Params) -> tuple[pla
     return joined, np.asarray(seen.state(np.arange(seen.num_states))[0])
 
 
-def reasons(seeds: int) -> dict[str, Any]:
-    """Fewer iterations, and true walls in place of what is seen, on test and s0_g."""
-    runs, out = runs_of_main(seeds, KEPT)[:5], {}
-    env = Labyrinth((5, 5), observation="pixels")
-    cells = env.num_cells
-    for name in ("test", "s0_g"):
-        params = env.params(splits.load(MAZES)[name])
-        solved: dict[str, list[np.ndarray]] = {}
-        for run in runs:
-            beliefs, maze = beliefs_of(run, env, params)
-            true = planner.truth(
-                env, jax.tree.map(np.asarray, params.mazes)[maze], maze * 0, np.arange(len(maze)) % cells
-            )
-            rounds = {f"{k} iterations": (beliefs, k) for k in (1, 2, 4, 6, 8, 10, 12, 15, 20, 25)}
-            walls = {"true walls": (beliefs._replace(across=true.across, along=true.along), 25), "all true": (true, 25)}
-            for label, (given, k) in {**rounds, **walls}.items():
-                actions = np.asarray(act_on(jax.tree.map(jnp.asarray, given), k)).reshape(-1, 1, cells)
-                played = evaluate.episodes(env, params, jnp.asarray(actions, jnp.int32))
-                solved.setdefault(label, []).append(np.asarray(played.outcome) == evaluate.GOAL)
-        out[name] = {label: summary(np.array(rows)) for label, rows in solved.items()}
-    return out
+def truth_of(env: Labyrinth, params: Params) -> planner.Beliefs:
+    """Exact beliefs in every state."""
+    states = table.Table(env, "paper", params, None)
+    maze, mode, cell = states.state(jnp.arange(states.num_states))
+    return planner.truth(env, jax.tree.map(jnp.asarray, params.mazes)[maze], mode, cell)
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def act_on(beliefs: planner.Beliefs, iterations: int) -> jax.Array:
+def act_on(beliefs: planner.Beliefs, iterations: int | None = None) -> jax.Array:
     """The best action of each belief, ``int32[B]``."""
     return planner.plan(beliefs, iterations=iterations).argmax(-1)
 
 
-def demonstrations(seeds: int) -> dict[str, Any]:
-    """Fewer demonstrations, as many updates."""
-    given, out = splits.load(MAZES), {}
-    for count in DEMONSTRATIONS:
-        runs = list(learn(given["train"][:count], range(min(seeds, 5))))
-        out[f"{count}"] = {name: exact(runs, given[name]) for name in ("test", "s0_g")}
-        print(f"  {count}: {out[f'{count}']}", flush=True)
-    return out
+def solved_by(beliefs: planner.Beliefs, env: Labyrinth, params: Params, iterations: int | None = None) -> np.ndarray:
+    """Which mazes are solved by planning on beliefs about all states, ``bool[N]``."""
+    actions = act_on(jax.tree.map(jnp.asarray, beliefs), iterations)
+    return arrived(env, params, actions.reshape(len(params.mazes), env.num_modes, env.num_cells))
 
 
-def unbiased(seeds: int) -> dict[str, Any]:
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def reference(figures: Figures, seeds: int) -> None:
+    """No learning: the same planning on exact beliefs, on every frozen split."""
+    for frozen in splits.FROZEN:
+        given = splits.load(frozen)
+        for name, mazes in given.items():
+            if figures.lacks(label := f"reference, {frozen}, {name}", 0):
+                env = Labyrinth.from_settings(mazes.shape, given.settings)
+                params = env.params(mazes)
+                figures.add(label, 0, solved_by(truth_of(env, params), env, params))
+
+
+def main_table(figures: Figures, seeds: int) -> None:
+    """Behavioural cloning on all five splits."""
+    score(figures, cloning(), range(seeds), unseen(("test", "s0", "s0_g", "valid", "train")))
+
+
+def transfer(figures: Figures, seeds: int) -> None:
+    """Unseen mazes of other sizes, with the weights of 5x5."""
+    study = cloning()
+    for size, pixels in TRANSFER:
+        drawn = pixels or round(size * PIXELS_PER_CELL)
+        name = f"transfer, {size}x{size} at {drawn} px"
+        lacking = [seed for seed in range(min(seeds, SEEDS)) if figures.lacks(name, seed)]
+        if not lacking:
+            continue
+        count = 95 if size == 3 else EVALUATED  # there are 96 of 3x3, and a split needs one for training
+        mazes = splits.make((size, size), 1, 0, count, seed=TRANSFER_SEED)["test"]
+        env = study.env((size, size), drawn)
+        params = env.params(mazes)
+        for run in study.runs(lacking):
+            figures.add(name, run.seed, walk(study.network(env), run.variables, env, params))
+
+
+def unbiased(figures: Figures, seeds: int) -> None:
     """Demonstrations with random starts and goals."""
     given = splits.load(MAZES)
     drawn = splits.make((5, 5), 100, 0, 0, seed=TRANSFER_SEED, start_goal="unbiased")["train"]
     # Its own structures may be among those tested: they are left out.
     known = {walls.tobytes() for name in ("train", "valid", "test") for walls in np.asarray(given[name].walls)}
     fresh = np.array([walls.tobytes() not in known for walls in np.asarray(drawn.walls)])
-    runs = list(learn(drawn[np.flatnonzero(fresh)], range(min(seeds, 5))))
-    return {name: exact(runs, given[name]) for name in ("test", "s0", "s0_g")}
+    score(
+        figures,
+        Study("unbiased", drawn[np.flatnonzero(fresh)], updates=UPDATES),
+        range(min(seeds, SEEDS)),
+        unseen(),
+    )
 
 
-def other(method: Any, updates: int) -> Callable[[int], dict[str, Any]]:
-    """A part: another method on the same mazes, from at most five seeds."""
+def demonstrations(figures: Figures, seeds: int) -> None:
+    """Fewer demonstrations: repeated, so that a pass has as many updates as with 100 mazes."""
+    train = splits.load(MAZES)["train"]
+    for count in DEMONSTRATIONS:
+        mazes = train[np.arange(len(train)) % count]
+        study = Study(f"demonstrations, {count}", mazes, updates=UPDATES)
+        score(figures, study, range(min(seeds, SEEDS)), unseen(("test", "s0_g")))
 
-    def part(seeds: int) -> dict[str, Any]:
-        given = splits.load(MAZES)
-        runs = list(learn(given["train"], range(min(seeds, 5)), method, updates))
-        out: dict[str, Any] = {name: exact(runs, given[name]) for name in ("test", "s0", "s0_g")}
-        return out | {"runs": [{k: v for k, v in run.items() if k != "variables"} for run in runs]}
 
-    part.__doc__ = f"{(method.__doc__ or '').splitlines()[0]}"
+def iterations(figures: Figures, seeds: int) -> None:
+    """Trained with 25 rounds of value iteration, used with fewer."""
+
+    def use(figures: Figures, name: str, seed: int, beliefs: planner.Beliefs, env: Labyrinth, params: Params) -> None:
+        for rounds in range(1, env.num_cells + 1):
+            if figures.lacks(label := f"iterations, {name}, {rounds}", seed):
+                figures.add(label, seed, solved_by(beliefs, env, params, rounds))
+
+    _with_beliefs(figures, seeds, ("test", "s0_g"), use, last="iterations, s0_g, 25")
+
+
+def walls(figures: Figures, seeds: int) -> None:
+    """Each thing that it sees replaced by the truth, the others left as they are seen."""
+
+    def use(figures: Figures, name: str, seed: int, beliefs: planner.Beliefs, env: Labyrinth, params: Params) -> None:
+        true = jax.tree.map(np.asarray, truth_of(env, params))
+        for label, given in (
+            ("as seen", beliefs),
+            ("true walls", beliefs._replace(across=true.across, along=true.along)),
+            ("true goal and agent", beliefs._replace(goal=true.goal, agent=true.agent)),
+        ):
+            figures.add(f"walls, {name}, {label}", seed, solved_by(given, env, params))
+
+    _with_beliefs(figures, seeds, ("test", "s0", "s0_g"), use, last="walls, s0_g, true goal and agent")
+
+
+def _with_beliefs(figures: Figures, seeds: int, names: tuple[str, ...], use: Callable[..., None], last: str) -> None:
+    """Hand what every run of the main part believes about some splits to ``use``; ``last`` is what it ends with."""
+    study = cloning()
+    env = study.env((5, 5))
+    for run in study.runs(seed for seed in range(min(seeds, SEEDS)) if figures.lacks(last, seed)):
+        for name, mazes in unseen(names).items():
+            params = env.params(mazes)
+            use(figures, name, run.seed, beliefs_of(run, env, params)[0], env, params)
+
+
+def reasons(figures: Figures, seeds: int) -> None:
+    """What closed the gap: one thing at a time left out of what it took."""
+    for name, change in LEFT_OUT.items():
+        with changed(change):
+            study = Study(f"reasons, {name}" if change else "main", splits.load(MAZES)["train"], updates=UPDATES)
+            score(figures, study, range(min(seeds, SEEDS)), unseen(("test", "s0_g")))
+
+
+@contextlib.contextmanager
+def changed(change: Mapping[str, Any]) -> Iterator[None]:
+    """The planner with other constants, another `planner.Planner.judge` or another number of trials."""
+    change = dict(change)
+    entry = networks.ENCODERS["planner"]
+    recipe = dataclasses.replace(entry.recipe, trials=change.pop("trials", entry.recipe.trials))
+    judge = change.pop("judge", planner.Planner.judge)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(networks.ENCODERS, planner=dataclasses.replace(entry, recipe=recipe)))
+        stack.enter_context(mock.patch.object(planner.Planner, "judge", judge))
+        for constant, value in change.items():
+            stack.enter_context(mock.patch.object(planner, constant, value))
+        # A network that is the same object is not compiled again.
+        networks.policy.cache_clear()
+        stack.callback(networks.policy.cache_clear)
+        yield
+
+
+def settings(figures: Figures, seeds: int) -> None:
+    """Key and door, and ice: trained and tested on their own mazes."""
+    for name, frozen, flags in (
+        ("ice", "5x5-ice-v1", {"icy_floor": True}),
+        ("key", "5x5-key-v1", {"key_and_door": True}),
+    ):
+        given = splits.load(frozen)
+        study = Study(f"settings, {name}", given["train"], updates=UPDATES, settings=flags)
+        score(figures, study, range(min(seeds, SEEDS)), dict(given.items()))
+
+
+def method(module: Any, updates: int | None, most: int = SEEDS) -> Callable[[Figures, int], None]:
+    """A part: another method on the same mazes."""
+    name = module.__name__.rpartition(".")[2]
+
+    def part(figures: Figures, seeds: int) -> None:
+        study = Study(name, splits.load(MAZES)["train"], module, updates)
+        score(figures, study, range(min(seeds, most)), unseen(("test", "s0", "s0_g", "train")))
+
+    part.__doc__ = f"{(module.__doc__ or '').splitlines()[0]}"
     return part
 
 
-def settings(seeds: int) -> dict[str, Any]:
-    """Key and door, and ice: trained and tested on their own mazes."""
-    out = {}
-    for name, flags in (("5x5-key-v1", {"key_and_door": True}), ("5x5-ice-v1", {"icy_floor": True})):
-        given = splits.load(name)
-        runs = list(learn(given["train"], range(min(seeds, 5)), **flags))
-        out[name] = {split: exact(runs, mazes, **flags) for split, mazes in given.items()}
-        print(f"  {name}: { {k: v['each'] for k, v in out[name].items()} }", flush=True)
-    return out
-
-
-PARTS: dict[str, Callable[[int], dict[str, Any]]] = {
+PARTS: dict[str, Callable[[Figures, int], None]] = {
+    "reference": reference,
     "main": main_table,
-    "dagger": other(dagger, DAGGER_UPDATES),
+    "dagger": method(dagger, DAGGER_UPDATES),
     "transfer": transfer,
     "unbiased": unbiased,
-    "reasons": reasons,
+    "iterations": iterations,
+    "walls": walls,
     "demonstrations": demonstrations,
-    "bco": other(bco, UPDATES),
-    "iupe": other(iupe, UPDATES),
     "settings": settings,
+    "reasons": reasons,
+    "bco": method(bco, UPDATES),
+    "iupe": method(iupe, UPDATES),
+    "gail": method(gail, None, most=1),
+    "sqil": method(sqil, None, most=1),
 }
-
-
-def markdown(results: dict[str, Any]) -> str:
-    """All figures as tables."""
-    lines = ["| what | success | 95 % | each seed |", "|---|---|---|---|"]
-
-    def add(name: str, found: Any) -> None:
-        if isinstance(found, dict) and "each" in found:
-            each = " ".join(f"{100 * x:.0f}" for x in found["each"])
-            mean, low, high = (f"{100 * found[key]:.1f}" for key in ("mean", "low", "high"))
-            lines.append(f"| {name} | {mean} | {low} to {high} | {each} |")
-        elif isinstance(found, dict):
-            for key, inner in found.items():
-                add(f"{name}, {key}", inner)
-
-    for part in PARTS:
-        if part in results:
-            add(part, results[part])
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), metavar="PART")
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=10, help=f"of the main part; others take at most {SEEDS}")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    file = args.out / "planner.json"
-    results = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    results["machine"] = timing.machine()
-    results["jaxlab"] = jaxlab.__version__
+    figures = Figures(args.out / "planner.json", list(PARTS))
     for name in args.only:
         print(f"{name}: {(PARTS[name].__doc__ or '').splitlines()[0]}", flush=True)
-        results[name] = PARTS[name](args.seeds)
-        file.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
-        file.with_suffix(".md").write_text(markdown(results), "utf-8")
-        print(markdown({name: results[name]}), flush=True)
+        PARTS[name](figures, args.seeds)
+    figures.save()
+    print(figures.markdown(), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import numpy as np
 
 from baselines import evaluate, planner
 from benchmarks import planner as measured
+from benchmarks.planner_runs import Run
 from jaxlab import splits
 from jaxlab.env import Labyrinth
 
@@ -21,7 +22,7 @@ SHOWN = 8
 SPLITS = ("test", "s0", "s0_g")
 
 
-def failures(run: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def failures(run: Run, name: str) -> list[dict[str, Any]]:
     """Mazes of a split that a run does not solve, each with its true walls, the beliefs at its start and the walk."""
     env = Labyrinth((5, 5), observation="pixels")
     mazes = splits.load(measured.MAZES)[name]
@@ -46,7 +47,7 @@ def failures(run: dict[str, Any], name: str) -> list[dict[str, Any]]:
         true = planner.truth(env, jax.tree.map(np.asarray, params.mazes)[maze[row : row + 1]], maze[:1] * 0, [walk[-1]])
         found.append(
             {
-                "title": f"seed {run['seed']}, {name} {index}",
+                "title": f"seed {run.seed}, {name} {index}",
                 "own": own,
                 "across": np.asarray(true.across[0]),
                 "along": np.asarray(true.along[0]),
@@ -92,10 +93,10 @@ def main() -> None:
     from matplotlib import pyplot
 
     cases: list[dict[str, Any]] = []
-    for run in measured.runs_of_main(args.seeds, measured.KEPT):
+    for run in measured.cloning().runs(range(args.seeds)):
         for name in SPLITS:
             found = failures(run, name)
-            print(f"{name}, seed {run['seed']}: {[case['title'].split()[-1] for case in found]}", flush=True)
+            print(f"{name}, seed {run.seed}: {[case['title'].split()[-1] for case in found]}", flush=True)
             cases += found
     # A maze that many seeds fail is shown once, then others.
     first = {case["title"].split(", ")[1]: case for case in reversed(cases)}

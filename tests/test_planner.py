@@ -7,6 +7,8 @@ import pytest
 
 import jaxlab
 from baselines import bc, evaluate, learning, networks, planner, table
+from benchmarks import planner as measured
+from benchmarks import planner_runs
 from jaxlab import datasets, splits
 
 ENV = jaxlab.Labyrinth((3, 3), observation="pixels")
@@ -135,17 +137,52 @@ def test_every_weight_has_a_gradient():
         assert np.isfinite(slope).all() and np.abs(slope).max() > 0, path
 
 
+# -- measuring -------------------------------------------------------------------------------------
+
+
+def test_figures_are_saved_one_by_one_and_taken_up_again(tmp_path):
+    file = tmp_path / "planner.json"
+    first = planner_runs.Figures(file, ["main", "other"])
+    first.add("other, test", 0, np.array([True, False, True, True]))
+    first.add("main, test", 1, np.array([True, True]))
+    again = planner_runs.Figures(file, ["main", "other"])
+    assert not again.lacks("other, test", 0) and again.lacks("other, test", 1) and again.lacks("main, test", 0)
+    again.add("other, test", 1, np.array([False, False, True, True]))
+    entry = planner_runs.Figures(file, ["main", "other"]).figures["other, test"]
+    assert entry["mean"] == 0.625 and entry["each"] == "0.75 0.5" and entry["unsolved"] == {"0": "1", "1": "0 1"}
+    table_of_all = file.with_suffix(".md").read_text("utf-8")
+    assert table_of_all.index("main, test") < table_of_all.index("| other, test | 4 | 62.5 |")
+
+
+def test_what_is_left_out_comes_back():
+    def state():
+        constants = planner.TAPS.tolist(), planner.WORTHLESS, planner.OPEN_AT_FIRST, planner.SMALL
+        return *constants, planner.Planner.judge, networks.encoder("planner").recipe.trials
+
+    before, network = state(), networks.policy("planner", ENV)
+    for name, change in measured.LEFT_OUT.items():
+        with measured.changed(change):
+            assert sum(now != then for now, then in zip(state(), before, strict=True)) == len(change), name
+            assert networks.policy("planner", ENV) is not network, "an older compilation would be used again"
+        assert state() == before
+
+
 # -- learning --------------------------------------------------------------------------------------
 
 
 @functools.cache
-def trained():
+def trainer():
     mazes = splits.make((5, 5), 100, 100, 100, seed=11)
-    env = jaxlab.Labyrinth((5, 5), observation="pixels")
-    shown = datasets.demonstrations(env, mazes["train"])
-    config = bc.Config(encoder="planner")
-    state, _ = jax.jit(bc.make(config, shown))(jax.random.key(5))
-    return mazes, bc.policy(config, learning.data(shown, "planner"), state)
+    shown = datasets.demonstrations(jaxlab.Labyrinth((5, 5), observation="pixels"), mazes["train"])
+    return mazes, shown, jax.jit(bc.make(bc.Config(encoder="planner"), shown))
+
+
+@functools.cache
+def trained(seed=5):
+    mazes, shown, train = trainer()
+    state, metrics = train(jax.random.key(seed))
+    loss = float(metrics["loss"][-5:].mean())
+    return mazes, bc.policy(bc.Config(encoder="planner"), learning.data(shown, "planner"), state), loss
 
 
 def success(variables, mazes, pixels=64, change=lambda pictures: pictures):
@@ -162,7 +199,7 @@ def success(variables, mazes, pixels=64, change=lambda pictures: pictures):
 
 @pytest.mark.slow
 def test_it_learns_to_navigate():
-    mazes, variables = trained()
+    mazes, variables, _ = trained()
     assert success(variables, mazes["test"]) >= 0.97
     assert success(variables, mazes["s0"]) >= 0.95
     assert success(variables, mazes["s0_g"]) >= 0.9
@@ -171,8 +208,16 @@ def test_it_learns_to_navigate():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_it_trains_from_every_seed(seed):
+    mazes, variables, loss = trained(seed)
+    assert loss < 0.04
+    assert success(variables, mazes["valid"]) >= 0.97
+
+
+@pytest.mark.slow
 def test_with_the_cells_of_the_picture_permuted_it_is_lost():
-    mazes, variables = trained()
+    mazes, variables, _ = trained()
     order = np.random.default_rng(0).permutation(25)
 
     def shuffle(pictures):
