@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from baselines import bco, dagger, gail, iupe, networks, planner, sqil, table
+from baselines.networks import Network, Variables
 from benchmarks.planner_runs import Figures, Run, Study, arrived, score, walk
 from jaxlab import splits
 from jaxlab.env import Labyrinth, Params
@@ -35,10 +36,12 @@ DAGGER_UPDATES = 800
 """Ten rounds, after BC's trial."""
 DEMONSTRATIONS = (1, 3, 10, 30)
 PIXELS_PER_CELL = 12.8
-TRANSFER = ((8, None), (15, None), (10, None), (4, None), (3, None), (8, 64), (10, 64), (4, 64), (3, 64), (15, 64))
+TRANSFER = ((15, None), (8, None), (10, None), (4, None), (3, None), (8, 64), (10, 64), (4, 64), (3, 64), (15, 64))
 """(rows and columns, pixels of the picture; None: as many a cell as at 5x5)."""
 TRANSFER_SEED = 2_000
 """Of the mazes of other sizes."""
+CHOSEN_ON = 7
+"""Seed of the mazes on which choices were made."""
 EVALUATED = 100
 _BATCH = 500
 
@@ -69,13 +72,17 @@ def beliefs_of(run: Run, env: Labyrinth, params: Params) -> tuple[planner.Belief
     """What a run believes in every state, and the maze of each state."""
     seen = table.make(env, params)
     network = networks.policy("planner", env)
-    read = jax.jit(lambda x: planner.read(network, run.variables, x))
     parts = [
-        jax.device_get(read(seen.see(*seen.state(jnp.arange(low, min(low + _BATCH, seen.num_states))))))
+        jax.device_get(_read(network, run.variables, seen, jnp.arange(low, min(low + _BATCH, seen.num_states))))
         for low in range(0, seen.num_states, _BATCH)
     ]
     joined = planner.Beliefs(*(None if part[0] is None else np.concatenate(part) for part in zip(*parts, strict=True)))
     return joined, np.asarray(seen.state(np.arange(seen.num_states))[0])
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _read(network: Network, variables: Variables, seen: table.Table, states: jax.Array) -> planner.Beliefs:
+    return planner.read(network, variables, seen.see(*seen.state(states)))
 
 
 def truth_of(env: Labyrinth, params: Params) -> planner.Beliefs:
@@ -125,12 +132,31 @@ def transfer(figures: Figures, seeds: int) -> None:
         lacking = [seed for seed in range(min(seeds, SEEDS)) if figures.lacks(name, seed)]
         if not lacking:
             continue
-        count = 95 if size == 3 else EVALUATED  # there are 96 of 3x3, and a split needs one for training
+        # There are 96 of 3x3, and a split needs one for training.
+        count = 95 if size == 3 else EVALUATED // 2 if size > 10 else EVALUATED
         mazes = splits.make((size, size), 1, 0, count, seed=TRANSFER_SEED)["test"]
         env = study.env((size, size), drawn)
         params = env.params(mazes)
         for run in study.runs(lacking):
             figures.add(name, run.seed, walk(study.network(env), run.variables, env, params))
+
+
+def doubts(figures: Figures, seeds: int) -> None:
+    """15x15 with scores taken as at 5x5, and with the truth in the place of what is seen; on mazes of their own."""
+    study, size = cloning(), 15
+    mazes = splits.make((size, size), 1, 0, 10, seed=CHOSEN_ON)["test"]
+    env = study.env((size, size), round(size * PIXELS_PER_CELL))
+    params = env.params(mazes)
+    true = jax.tree.map(np.asarray, truth_of(env, params))
+    agent, walls = {"agent": true.agent}, {"across": true.across, "along": true.along}
+    last = "doubts, as used"
+    for run in study.runs(seed for seed in range(min(seeds, SEEDS)) if figures.lacks(last, seed)):
+        with changed({"LEARNED_ON": env.num_cells}):
+            seen = beliefs_of(run, env, params)[0]
+        for name, given in (("nothing", {}), ("agent", agent), ("walls", walls), ("agent and walls", agent | walls)):
+            solved = solved_by(seen._replace(**given), env, params)
+            figures.add(f"doubts, scores as they are, {name} true", run.seed, solved)
+        figures.add(last, run.seed, walk(study.network(env), run.variables, env, params))
 
 
 def unbiased(figures: Figures, seeds: int) -> None:
@@ -247,6 +273,7 @@ PARTS: dict[str, Callable[[Figures, int], None]] = {
     "main": main_table,
     "dagger": method(dagger, DAGGER_UPDATES),
     "transfer": transfer,
+    "doubts": doubts,
     "unbiased": unbiased,
     "iterations": iterations,
     "walls": walls,
