@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from typing import Any
 
@@ -73,6 +74,25 @@ def observations(repeats: int) -> dict[str, Any]:
         batch = 1024 if name == "pixels" else BATCH
         rollouts[name + (" occluded" if occlusion else "")] = ours(env, _params(env), batch, length, observe=True)
     return _rates(rollouts, repeats)
+
+
+def rendering(repeats: int) -> dict[str, Any]:
+    """Pictures drawn a second, kept in memory, by size of the maze and of the picture."""
+    drawn = {}
+    for side, size, number in ((5, 64, 1024), (10, 64, 1024), (25, 64, 1024), (5, 600, 16)):
+        env = jaxlab.Labyrinth((side, side), observation="pixels", pixels=size)
+
+        @jax.jit
+        def draw(seed, params, env=env, number=number):
+            key_maze, key_cell = jax.random.split(jax.random.key(seed))
+            maze = jax.random.randint(key_maze, (number,), 0, len(params.mazes), jnp.int32)
+            state = jax.vmap(env.reset_to, (0, None))(maze, params)[1]
+            cell = jax.random.randint(key_cell, (number,), 0, env.num_cells, jnp.int32)
+            return jax.vmap(env.observe, (0, None))(state.replace(cell=cell), params)
+
+        drawn[f"{side}x{side} at {size} px"] = (functools.partial(draw, params=_params(env, 100)), number)
+    spent = timing.side_by_side({name: run for name, (run, _) in drawn.items()}, repeats)
+    return {name: {"best": drawn[name][1] / t.best, "median": drawn[name][1] / t.median} for name, t in spent.items()}
 
 
 def compile_seconds(repeats: int) -> dict[str, Any]:

@@ -15,14 +15,16 @@ import jax.numpy as jnp
 
 import jaxlab
 from benchmarks import timing
+from jaxlab import devices
 from jaxlab.wrappers import AutoReset
 
 
 class Rollout(NamedTuple):
-    """A compiled rollout of a seed, and how many environment steps one call takes."""
+    """A rollout of a seed, how many environment steps one call takes, and the jitted function of a key."""
 
     run: Callable[[int], Any]
     steps: int
+    program: Any
 
 
 def random_actions(key: jax.Array, batch: int, number: int) -> jax.Array:
@@ -47,22 +49,34 @@ def totals(
         actions: how many actions there are.
     """
 
-    def body(carry, key):
-        state, sums = carry
-        key_action, key_step = jax.random.split(key)
+    def body(carry, _):
+        # The key is carried: an array of one key for each step would make memory grow with the steps.
+        key, state, sums = carry
+        key, key_action, key_step = jax.random.split(key, 3)
         obs, state, *paid = step(key_step, state, random_actions(key_action, batch, actions))
         if observe:
             paid.append(sum(leaf.astype(jnp.float32).sum() for leaf in jax.tree.leaves(obs)))
-        return (state, tuple(old + new.sum() for old, new in zip(sums, paid, strict=True))), None
+        return (key, state, tuple(old + new.sum() for old, new in zip(sums, paid, strict=True))), None
 
     @jax.jit
     def rollout(key):
         key_reset, key_steps = jax.random.split(key)
         sums = (jnp.float32(0), jnp.int32(0), jnp.int32(0), *([jnp.float32(0)] if observe else []))
-        (state, sums), _ = jax.lax.scan(body, (reset(key_reset), sums), jax.random.split(key_steps, length))
+        (_, state, sums), _ = jax.lax.scan(body, (key_steps, reset(key_reset), sums), length=length)
         return sums, [leaf.sum() for leaf in jax.tree.leaves(state) if jnp.issubdtype(leaf.dtype, jnp.number)]
 
-    return Rollout(lambda seed: rollout(jax.random.key(seed)), batch * length)
+    return Rollout(lambda seed: rollout(jax.random.key(seed)), batch * length, rollout)
+
+
+def over_devices(make: Callable[[int], Rollout], batch: int, number: int) -> Rollout:
+    """``make(batch)`` split over devices: each rolls its share out with a key of its own."""
+    if batch % number:
+        raise ValueError(f"a batch of {batch} can't be split over {number} devices")
+    share, over = make(batch // number), devices.mesh(number)
+    run = jax.jit(devices.each(lambda keys: jax.tree.map(lambda leaf: leaf[None], share.program(keys[0])), over))
+    return Rollout(
+        lambda seed: run(jax.random.split(jax.random.key(seed), number)), share.steps * number, share.program
+    )
 
 
 def ours(

@@ -1,6 +1,6 @@
 """Environment steps per second beside other libraries and the single-core limit.
 
-    python -m benchmarks.throughput [--batches 256 8192 65536] [--repeats 5] [--out FILE]
+    python -m benchmarks.throughput [--batches 256 8192 65536] [--devices 1] [--repeats 5] [--out FILE]
 
 What is timed is told in `benchmarks.rollouts`; 1,000 mazes of 5x5.
 """
@@ -15,7 +15,7 @@ import jax
 
 import jaxlab
 from benchmarks import limit, timing
-from benchmarks.rollouts import installed_peers, ours
+from benchmarks.rollouts import installed_peers, ours, over_devices
 
 NUM_MAZES = 1000
 STEPS = {"none": 2**24, "vector": 2**22, "pixels": 2**16}
@@ -30,16 +30,26 @@ def length_of(batch: int, steps: int) -> int:
 
 
 def compare(
-    observation: str, batch: int, repeats: int, peers: list[str], shape: tuple[int, int] = (5, 5)
+    observation: str,
+    batch: int,
+    repeats: int,
+    peers: list[str],
+    shape: tuple[int, int] = (5, 5),
+    devices: int = 1,
 ) -> dict[str, Any]:
     """One row: steps per second, best and median, of ours and each peer, timed in turn."""
     env = jaxlab.Labyrinth(shape, observation="vector" if observation == "none" else observation)
     params = env.params(jaxlab.generate.mazes(jax.random.key(0), NUM_MAZES, shape))
     observe = observation != "none"
-    rollouts = {"jaxlab": ours(env, params, batch, length_of(batch, STEPS[observation]), observe=observe)}
-    for name, make in installed_peers().items():
+    length = length_of(batch, STEPS[observation])
+
+    def make(batch):
+        return ours(env, params, batch, length, observe=observe)
+
+    rollouts = {"jaxlab": make(batch) if devices == 1 else over_devices(make, batch, devices)}
+    for name, peer in installed_peers().items():
         if name in peers:
-            rollouts[name] = make(batch, length_of(batch, PEER_STEPS[name]), observe=observe)
+            rollouts[name] = peer(batch, length_of(batch, PEER_STEPS[name]), observe=observe)
     spent = timing.side_by_side({name: rollout.run for name, rollout in rollouts.items()}, repeats)
     row: dict[str, Any] = {"observation": observation, "batch": batch, "shape": list(shape)}
     for name, rollout in rollouts.items():
@@ -74,6 +84,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, nargs="+", default=[256, 1024, 8192, 65536])
     parser.add_argument("--observations", nargs="+", default=["none", "vector", "pixels"], choices=list(STEPS))
     parser.add_argument("--peers", nargs="*", default=["gymnax"], choices=list(PEER_STEPS))
+    parser.add_argument("--devices", type=int, default=1, help="over how many devices the batch is split")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", help="also write the rows to this JSON file")
     args = parser.parse_args()
@@ -83,7 +94,9 @@ def main() -> None:
     for observation in args.observations:
         for batch in args.batches:
             # Other libraries have no picture like ours to compare with.
-            row = compare(observation, batch, args.repeats, [] if observation == "pixels" else args.peers)
+            row = compare(
+                observation, batch, args.repeats, [] if observation == "pixels" else args.peers, devices=args.devices
+            )
             rows.append(row)
             print(line(row), flush=True)
     if args.out:
