@@ -38,7 +38,8 @@ def resets(repeats: int) -> dict[str, Any]:
     env = jaxlab.Labyrinth((5, 5))
     params = _params(env)
     return _rates(
-        {name: ours(env, params, BATCH, 1024, resets=name == "auto_reset") for name in ("bare", "auto_reset")}, repeats
+        {name: ours(env, params, BATCH, 512, resets=name == "auto_reset") for name in ("bare", "auto_reset")},
+        5 * repeats,
     )
 
 

@@ -77,6 +77,8 @@ def _stepping(axes: Any, rows: dict[str, Any]) -> None:
     styles = {"none": "-", "vector": "--", "pixels": ":"}
     lines: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for name, row in rows.items():
+        if name == "about":
+            continue
         observation, batch = name.split()
         for who, rate in row.items():
             if isinstance(rate, dict):
