@@ -3,15 +3,18 @@
 import dataclasses
 import functools
 import json
+import re
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pages
 import pytest
 from jax.test_util import check_grads
 
 import jaxlab
 from baselines import bc, bco, dagger, discriminator, evaluate, gail, inverse, iupe, learning, sqil, world
+from benchmarks import one_maze
 from jaxlab import datasets
 
 SHAPE = (3, 3)
@@ -28,21 +31,10 @@ SMALL = {
 }
 
 
-WINDING = (
-    [(0, 1), (1, 2), (2, 5), (3, 4), (3, 6), (4, 5), (6, 7), (7, 8)],
-    [(0, 3), (1, 2), (1, 4), (2, 5), (3, 6), (4, 7), (5, 8), (6, 7)],
-)
-"""The two released mazes of 3 x 3 whose shortest solution has eight moves, the most there is."""
-
-
-def winding(i):
-    return jaxlab.from_edges(WINDING[i], SHAPE, start=0, goal=8)
-
-
 def some_mazes():
     other = jaxlab.from_edges([(0, 3), (3, 6), (6, 7), (7, 8), (0, 1), (1, 4), (2, 5), (5, 8)], SHAPE, start=0, goal=8)
     third = jaxlab.from_edges([(0, 1), (1, 2), (2, 5), (5, 8), (3, 4), (4, 5), (3, 6), (7, 8)], SHAPE, start=0, goal=8)
-    return jaxlab.stack([winding(0), other, third])
+    return jaxlab.stack([one_maze.maze(0), other, third])
 
 
 @functools.cache
@@ -164,36 +156,42 @@ def test_methods_play_with_key_door_and_ice(name):
 
 # -- one maze --------------------------------------------------------------------------------------
 
-ONE = {
-    "bc": bc.Config(encoder="mlp", epochs=60, batch=8),
-    "dagger": dagger.Config(encoder="mlp", epochs=10, steps=20, round_updates=10, batch=32),
-    "bco": bco.Config(encoder="mlp", epochs=60, batch=8, random_steps=2000, model_updates=200, model_batch=64),
-    "iupe": iupe.Config(
-        encoder="mlp", epochs=80, batch=8, random_steps=2000, renewals=4, model_updates=200, model_batch=64
-    ),
-    "sqil": sqil.Config(encoder="mlp", epochs=10, epoch_updates=100, batch=64, first_steps=50),
-    "gail": gail.Config(encoder="mlp", epochs=80, passes=10, judge_passes=5),
-}
-
 
 def test_the_winding_mazes_are_all_that_the_files_hold(golden):
     records = json.loads((golden / "mazes3.json").read_text())
     found = [record["edges"] for record in records if record["shortest_moves"] == 8]
-    assert found == [[list(edge) for edge in edges] for edges in WINDING]
+    assert found == [[list(edge) for edge in edges] for edges in one_maze.EDGES]
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_each_winding_maze_is_solved(name):
     env = jaxlab.Labyrinth(SHAPE)
-    method, config = METHODS[name], ONE[name]
+    method, config = METHODS[name], one_maze.config(name)
     for i in range(2):
-        params = env.params(jaxlab.stack([winding(i)]))
+        params = env.params(jaxlab.stack([one_maze.maze(i)]))
         assert params.shortest[0] == 8
         given = learning.data(datasets.demonstrations(env, params), "mlp")
         state, _ = trained(name, given, config, method.num_epochs(config, given))
         _, logits = finish(name, config, given, state)
         played = evaluate.episodes(env, params, logits.argmax(-1).reshape(1, 1, 9))
         assert (played.outcome == evaluate.GOAL).all()
+
+
+@pytest.mark.slow
+def test_survival_pays_without_the_absorbing_state():
+    """-log(1 - D) is never negative: with nothing behind the end, the policy learns not to arrive (0 %, not 100 %)."""
+    given = data()
+    choices = {"epochs": 100, "steps": 128, "limit": 30, "passes": 10, "judge_passes": 5}
+    default = gail.Config(encoder="mlp", minibatches=1, judge_minibatches=1, **choices)
+    arrivals, success = [], []
+    for config in (default, dataclasses.replace(default, reward="neg_log1mD", absorbing=False)):
+        state, metrics = trained("gail", given, config, config.epochs)
+        _, logits = finish("gail", config, given, state)
+        played = evaluate.episodes(given.env, given.params, logits.argmax(-1).reshape(3, 1, 9))
+        arrivals.append(float(metrics["arrivals"][-10:].mean()))
+        success.append(int((played.outcome == evaluate.GOAL).sum()))
+    assert success[0] == 3 and arrivals[0] > 0.95
+    assert success[1] <= 1 and arrivals[1] < float(metrics["arrivals"][0]), "less than the first, random walks"
 
 
 # -- equivalences ----------------------------------------------------------------------------------
@@ -378,7 +376,7 @@ def test_only_first_episodes_that_arrive_are_kept():
 
 def test_the_inverse_model_labels_every_demonstrated_step_right():
     given = data()
-    config = dataclasses.replace(ONE["bco"], random_steps=500)
+    config = dataclasses.replace(one_maze.config("bco"), random_steps=500)
     state, metrics = trained("bco", given, config, 1)
     assert (state.labels == given.demonstrations.action).all()
     # A step into one of b walls can't be told better than 1 in b; what is possible over all moves:
@@ -405,3 +403,26 @@ def test_the_inverse_model_labels_every_demonstrated_step_right():
 def test_bad_choices_are_named(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_page_has_every_choice_with_its_default_and_source(name):
+    """Rows ``| `one`, `two` | default, default | source |`` of the method's section, against its Config."""
+    title = {"bc": "BC", "dagger": "DAgger", "bco": "BCO", "iupe": "IUPE", "sqil": "SQIL", "gail": "GAIL"}[name]
+    (section,) = re.findall(rf"^## {title}\b.*?(?=^## )", (pages.ROOT / "docs/methods.md").read_text(), re.M | re.S)
+    words = {True: "yes", False: "no", None: "none"}
+    config, told = METHODS[name].Config(), {"encoder", "render"}  # of the command line, for every method
+    for names, defaults, source in re.findall(r"^\| (`.+?) \| (.+?) \| (.+) \|$", section, re.M):
+        assert source.strip(), names
+        for choice, said in zip(re.findall(r"`(\w+)`", names), defaults.split(", "), strict=True):
+            default = getattr(config, choice)
+            number = isinstance(default, (int, float)) and not isinstance(default, bool)
+            assert float(said) == default if number else said == words.get(default, default), choice
+            told.add(choice)
+    inherited = {field.name for field in dataclasses.fields(bc.Config)} if name != "bc" else set()
+    if name == "iupe":
+        inherited |= {field.name for field in dataclasses.fields(inverse.Config)}
+    assert {field.name for field in dataclasses.fields(config)} - inherited <= told
