@@ -156,25 +156,29 @@ def markdown(found: dict[str, Any]) -> str:
     lines = [
         "# Speed of GAIL",
         "",
-        f"`python -m benchmarks.gail_speed` on {found['cores']} cores: training mazes of {MAZES}, one walker in each,",
+        f"`python -m benchmarks.gail_speed` on {found['cores']} core(s): training mazes of {MAZES}, one walker in each,",
         "whole rounds with all updates; the fastest round [median]. What is the same on both sides and what is not",
         "stands in benchmarks/gail_speed.py; `imitation` runs in its own interpreter on a numpy environment.",
         "",
-        "| | environment steps/s | steps per second of CPU |",
-        "|---|---|---|",
+        "A second of CPU counts all threads and not what else the machine did meanwhile, a second by the clock does:",
+        "the last column is the cores that each side got.",
+        "",
+        "| | environment steps per second of CPU | by the clock | cores |",
+        "|---|---|---|---|",
     ]
     for row in found["rows"].values():
         for name, kinds in row["steps_per_second"].items():
             cells = [
                 f"{kinds[kind]['best']:,.0f} [{kinds[kind]['median']:,.0f}]" for kind in ("seconds", "cpu_seconds")
             ]
-            lines.append(f"| {name}, {row['encoder']} | {' | '.join(cells)} |")
+            cores = kinds["seconds"]["median"] / kinds["cpu_seconds"]["median"]
+            lines.append(f"| {name}, {row['encoder']} | {' | '.join(cells)} | {cores:.2f} |")
         if "times" in row:
             cells = [
                 f"{row['times'][kind]['best']:.1f} [{row['times'][kind]['median']:.1f}]"
                 for kind in ("seconds", "cpu_seconds")
             ]
-            lines.append(f"| times as many | {' | '.join(cells)} |")
+            lines.append(f"| times as many | {' | '.join(cells)} | |")
             words = ", ".join(f"{name} {word}" for name, word in row["about"]["imitation"]["versions"].items())
             lines += ["", f"The peer: {words}."]
     words = ", ".join(f"{name} {found['machine'][name]}" for name in ("python", "jax", "jaxlib", "numpy"))
