@@ -146,7 +146,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
             kind: {
                 which: rates["jaxlab"][kind][which] / rates["imitation"][kind][which] for which in ("best", "median")
             }
-            for kind in ("seconds", "cpu_seconds")
+            for kind in ("cpu_seconds", "seconds")
         }
     return found
 
@@ -156,7 +156,7 @@ def markdown(found: dict[str, Any]) -> str:
     lines = [
         "# Speed of GAIL",
         "",
-        f"`python -m benchmarks.gail_speed` on {found['cores']} core(s): training mazes of {MAZES}, one walker in each,",
+        f"`python -m benchmarks.gail_speed` on {found['cores']} core(s): training mazes of {MAZES}, a walker in each,",
         "whole rounds with all updates; the fastest round [median]. What is the same on both sides and what is not",
         "stands in benchmarks/gail_speed.py; `imitation` runs in its own interpreter on a numpy environment.",
         "",
@@ -169,14 +169,14 @@ def markdown(found: dict[str, Any]) -> str:
     for row in found["rows"].values():
         for name, kinds in row["steps_per_second"].items():
             cells = [
-                f"{kinds[kind]['best']:,.0f} [{kinds[kind]['median']:,.0f}]" for kind in ("seconds", "cpu_seconds")
+                f"{kinds[kind]['best']:,.0f} [{kinds[kind]['median']:,.0f}]" for kind in ("cpu_seconds", "seconds")
             ]
             cores = kinds["seconds"]["median"] / kinds["cpu_seconds"]["median"]
             lines.append(f"| {name}, {row['encoder']} | {' | '.join(cells)} | {cores:.2f} |")
         if "times" in row:
             cells = [
                 f"{row['times'][kind]['best']:.1f} [{row['times'][kind]['median']:.1f}]"
-                for kind in ("seconds", "cpu_seconds")
+                for kind in ("cpu_seconds", "seconds")
             ]
             lines.append(f"| times as many | {' | '.join(cells)} | |")
             words = ", ".join(f"{name} {word}" for name, word in row["about"]["imitation"]["versions"].items())

@@ -1,0 +1,60 @@
+"""What the benchmarks of the methods hand to their peers, and what they print."""
+
+import json
+
+import numpy as np
+import pages
+
+from benchmarks import gail_speed, one_maze, seeds
+
+RESULTS = pages.ROOT / "benchmarks" / "results"
+
+
+def test_the_peer_gets_the_same_mazes_and_choices(tmp_path):
+    data = gail_speed.given("mlp")
+    gail_speed.write_world(data, tmp_path / "world.npz")
+    with np.load(tmp_path / "world.npz") as arrays:
+        world = dict(arrays)
+    assert world["following"].shape == world["reached"].shape == (2500, 4) and world["start"].shape == (100,)
+    assert world["seen"].shape == (2500, 4 * 81) and set(np.unique(world["seen"])) == {0, 1}
+    assert (world["seen"][:, : 3 * 81].reshape(-1, 3, 81).sum(-1) == 1).all(), "agent, start and goal as one-hots"
+    along = world["following"][world["shown_state"], world["shown_action"]]
+    assert (along == world["shown_following"]).all()
+    assert (world["reached"][world["shown_state"], world["shown_action"]] == world["shown_done"]).all()
+    assert world["shown_done"].sum() == 100
+    choices = gail_speed.peer_choices(gail_speed.gail.Config(encoder="mlp"), 2, 1024, 1)
+    assert (choices["steps"], choices["passes"], choices["minibatches"], choices["judge_batch"]) == (256, 2, 10, 1024)
+
+
+def test_the_table_of_speeds():
+    rates = {
+        "jaxlab": {"seconds": {"best": 60.0, "median": 50.0}, "cpu_seconds": {"best": 120.0, "median": 100.0}},
+        "imitation": {"seconds": {"best": 4.0, "median": 2.0}, "cpu_seconds": {"best": 8.0, "median": 4.0}},
+    }
+    times = {kind: {"best": 15.0, "median": 25.0} for kind in ("seconds", "cpu_seconds")}
+    row = {
+        "encoder": "mlp",
+        "steps_per_second": rates,
+        "times": times,
+        "about": {"imitation": {"versions": {"a": "1"}}},
+    }
+    machine = dict.fromkeys(("python", "jax", "jaxlib", "numpy"), "x")
+    text = gail_speed.markdown({"cores": 2, "machine": machine, "rows": {"mlp": row}})
+    assert "| jaxlab, mlp | 120 [100] | 60 [50] | 0.50 |" in text
+    assert "| times as many | 15.0 [25.0] | 15.0 [25.0] | |" in text
+
+
+def test_every_method_solves_one_maze_with_every_seed_in_the_committed_table():
+    found = json.loads((RESULTS / "one-maze.json").read_text())
+    assert found["methods"].keys() == one_maze.CHOICES.keys()
+    for name, method in found["methods"].items():
+        assert {(run["maze"], run["seed"]) for run in method["runs"]} == {(i, s) for i in range(2) for s in range(5)}
+        assert all(run["last"] and run["seconds"] + method["compile_seconds"] < 60 for run in method["runs"]), name
+        assert method["choices"] == one_maze.CHOICES[name]
+    assert one_maze.markdown(found) == (RESULTS / "one-maze.md").read_text()
+
+
+def test_the_table_of_seeds():
+    row = {"vmap seconds": 2.0, "loop seconds": 3.0, "vmap cpu seconds": 4.0, "loop cpu seconds": 2.0}
+    found = {"seeds": 4, "mazes": "5x5-v1", "epochs": 1, "repeats": 3, "rows": {"bc, mlp": row}}
+    assert seeds.markdown(found).endswith("| bc, mlp | 2.00 | 3.00 | 1.50 | 4.00 | 2.00 | 0.50 |\n")
