@@ -127,7 +127,7 @@ def jensen_shannon(p: np.ndarray, q: np.ndarray) -> float:
 
     ``p`` and ``q`` are weights over the same outcomes and are normalised here.
     """
-    p, q = _normalised(np.asarray(p, float)), _normalised(np.asarray(q, float))
+    p, q = _two_distributions(p, q)
     middle = (p + q) / 2
     divergence = (_entropy_against(p, middle) + _entropy_against(q, middle)) / 2
     return float(np.sqrt(max(divergence, 0.0)))
@@ -147,7 +147,10 @@ def wasserstein(p: np.ndarray, q: np.ndarray, shape: tuple[int, int]) -> float:
     leaves = sparse.coo_matrix((ones, (pairs[:, 0], number)), (shape[0] * shape[1], len(pairs)))
     enters = sparse.coo_matrix((ones, (pairs[:, 1], number)), (shape[0] * shape[1], len(pairs)))
     flow = sparse.hstack([leaves - enters, enters - leaves])
-    surplus = _normalised(np.asarray(p, float)) - _normalised(np.asarray(q, float))
+    p, q = _two_distributions(p, q)
+    if p.shape != (shape[0] * shape[1],):
+        raise ValueError(f"a distribution over the cells of {shape} has {shape[0] * shape[1]} weights, got {p.shape}")
+    surplus = p - q
     solved = optimize.linprog(np.ones(2 * len(pairs)), A_eq=flow, b_eq=surplus, method="highs")
     if solved.status != 0:
         raise ValueError(f"the two distributions can't be turned into each other: {solved.message}")
@@ -158,6 +161,10 @@ def permutation_test(
     statistic: Callable[[np.ndarray, np.ndarray], float], a: np.ndarray, b: np.ndarray, times: int = 1000, seed: int = 0
 ) -> float:
     """p-value: how often a random division of the rows of ``a`` and ``b`` gives at least the observed statistic."""
+    if not callable(statistic):
+        raise TypeError(f"statistic must be a function of two arrays, got {type(statistic).__name__}")
+    if len(a) == 0 or len(b) == 0:
+        raise ValueError(f"a permutation test needs at least one row on each side, got {len(a)} and {len(b)}")
     observed = statistic(a, b)
     both = np.concatenate([a, b])
     rng = np.random.default_rng(seed)
@@ -166,6 +173,14 @@ def permutation_test(
         order = rng.permutation(len(both))
         hits += statistic(both[order[: len(a)]], both[order[len(a) :]]) >= observed - 1e-12
     return (hits + 1) / (times + 1)
+
+
+def _two_distributions(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if np.shape(p) != np.shape(q):
+        raise ValueError(
+            f"two distributions over the same outcomes have one shape, got {np.shape(p)} and {np.shape(q)}"
+        )
+    return _normalised(np.asarray(p, float)), _normalised(np.asarray(q, float))
 
 
 def _normalised(weights: np.ndarray) -> np.ndarray:

@@ -139,6 +139,12 @@ def stack(mazes: Iterable[Maze]) -> Maze:
 
 def concatenate(sets: Iterable[Maze]) -> Maze:
     """Join sets of mazes of one shape along their first axis (host)."""
+    sets = list(_items("sets", sets))
+    if not sets or not all(isinstance(one, Maze) and one.batch_shape for one in sets):
+        raise TypeError(f"concatenate takes at least one set of mazes, got {sets!r:.80}")
+    kinds = [(one.shape, sorted(one.tiles)) for one in sets]
+    if different := [kind for kind in kinds if kind != kinds[0]]:
+        raise ValueError(f"sets that are joined have one shape and the same tiles, got {kinds[0]} and {different[0]}")
     return jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *sets)
 
 

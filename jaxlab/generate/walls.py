@@ -20,6 +20,9 @@ _CHUNK = 2**22  # bytes compared at a time
 
 def edge_distances(walls: np.ndarray, others: np.ndarray) -> np.ndarray:
     """How many walls differ: ``int32[A, B]`` between mazes ``uint8[A, H, W]`` and ``uint8[B, H, W]``."""
+    if np.ndim(walls) != 3 or np.ndim(others) != 3 or np.shape(walls)[1:] != np.shape(others)[1:]:
+        shapes = f"{np.shape(walls)} and {np.shape(others)}"
+        raise ValueError(f"walls to compare must be [A, H, W] and [B, H, W], got {shapes}")
     a, b = maze.structure(walls), maze.structure(others)
     out = np.empty((len(a), len(b)), np.int32)
     rows = max(1, _CHUNK // max(1, b.size))

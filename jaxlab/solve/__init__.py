@@ -21,8 +21,7 @@ def optimal(env: Labyrinth, params: Params) -> Solutions:
         `Solutions` with ``distance int32[N, num_modes, H*W]`` (-1: the goal can't be reached)
         and ``optimal uint8[N, num_modes, H*W]`` (bit ``a`` set: action ``a`` is optimal).
     """
-    if params.mazes.shape != env.shape:
-        raise ValueError(f"params of mazes of shape {params.mazes.shape} given to an environment of shape {env.shape}")
+    _check(env, params)
     if params.distance is not None and params.optimal is not None:
         return Solutions(params.distance, params.optimal)
     return _table.solve_many(env, params.mazes)
@@ -30,7 +29,16 @@ def optimal(env: Labyrinth, params: Params) -> Solutions:
 
 def transitions(env: Labyrinth, params: Params) -> Move:
     """Where every action leads from every state: a `Move` of arrays ``[N, num_modes, H*W, 4]``."""
+    _check(env, params)
     return _table.transitions(env.rule, params.mazes, env.num_modes)
+
+
+def _check(env: Labyrinth, params: Params) -> None:
+    mazes = getattr(params, "mazes", None)
+    if mazes is None:
+        raise TypeError(f"params must be what env.params(mazes) gives, got {type(params).__name__}")
+    if mazes.shape != env.shape:
+        raise ValueError(f"params of mazes of shape {mazes.shape} given to an environment of shape {env.shape}")
 
 
 __all__ = [

@@ -38,7 +38,7 @@ MEANING = {
     "checkpoints": "Orbax checkpoints",
 }
 STALLED = 60
-"""Seconds without a new input after which a process counts as hanging."""
+"""CPU seconds without a new input after which a process counts as hanging."""
 _ROOM = 1 << 20
 
 
@@ -103,8 +103,18 @@ def open_targets(campaign: str, folder: Path, run: Path | None) -> dict[str, tar
     return targets.texts()
 
 
-def mutate(campaign: str, count: int, seed: int, folder: Path, run: Path | None = None, confine: bool = True) -> Tally:
-    """Read ``count`` damaged inputs in this process."""
+def mutate(
+    campaign: str,
+    count: int,
+    seed: int,
+    folder: Path,
+    run: Path | None = None,
+    *,
+    confine: bool = True,
+    seconds: float = float("inf"),
+) -> Tally:
+    """Read ``count`` damaged inputs in this process, or as many as fit into so many seconds."""
+    end = time.monotonic() + seconds
     given = open_targets(campaign, folder, run)
     guard, tally, box, dice = Guard(), Tally(folder), Blackbox(folder / "input"), random.Random(seed)
     _warm(given, guard, dice)
@@ -113,6 +123,8 @@ def mutate(campaign: str, count: int, seed: int, folder: Path, run: Path | None 
     names = list(given)
     shares = [given[name].share for name in names]
     for number in range(count):
+        if time.monotonic() > end:
+            break
         name = dice.choices(names, shares)[0]
         data = given[name].draw(dice)
         raw = data if isinstance(data, bytes) else repr(data).encode()
@@ -132,7 +144,7 @@ def _warm(given: dict[str, targets.Target], guard: Guard, dice: random.Random) -
                 continue
 
 
-def guided(count: int, seed: int, folder: Path) -> None:
+def guided(count: int, seed: int, folder: Path, seconds: float) -> None:
     """Coverage-guided texts: libFuzzer draws them, in this process, which it ends."""
     import atheris
 
@@ -153,14 +165,14 @@ def guided(count: int, seed: int, folder: Path) -> None:
     guard, tally, box = Guard(), Tally(folder), Blackbox(folder / "input")
     _warm({"text": target}, guard, random.Random(seed))
     guard.confine()
-    number = 0
+    number, end = 0, time.monotonic() + seconds
 
     def one(data: bytes) -> None:
         nonlocal number
         number += 1
         box.note(number, data)
         tally.add("text", guard.call(target.load, data, target.allowed), data)
-        if number >= count:
+        if number >= count or time.monotonic() > end:
             tally.write()
             sys.stderr.flush()
             os._exit(0)
@@ -184,17 +196,18 @@ def _escaped(token: bytes) -> str:
 # -- the parent ----------------------------------------------------------------------------------------
 
 
-def watch(campaign: str, count: int, seed: int, folder: Path, run: Path | None) -> dict[str, Any]:
+def watch(campaign: str, count: int, seed: int, folder: Path, run: Path | None, seconds: float) -> dict[str, Any]:
     """Run a campaign in a process of its own; a crash or a hang is noted, and the rest of the inputs follow."""
     folder.mkdir(parents=True, exist_ok=True)
     begin, done, rounds, total = time.monotonic(), 0, 0, Counter[str]()
     findings: list[dict[str, Any]] = []
     note = ""
-    while done < count and rounds < 10:
+    while done < count and rounds < 10 and time.monotonic() - begin < seconds:
         here = folder / str(rounds)
         here.mkdir()
         box = Blackbox(here / "input")
         line = ["--child", campaign, "--count", str(count - done), "--seed", str(seed + rounds), "--folder", str(here)]
+        line += ["--seconds", str(seconds - (time.monotonic() - begin))]
         with open(here / "log", "wb") as log:
             child = subprocess.Popen(
                 [sys.executable, "-m", "campaigns.fuzz", *line, *(["--run", str(run)] if run else [])],
@@ -232,17 +245,26 @@ def _places() -> list[Path]:
 
 def _wait(child: subprocess.Popen[bytes], box: Blackbox) -> str:
     """ "" when the process ended well, else what became of it."""
-    last, since = -1, time.monotonic()
+    last, since = -1, 0.0
     while child.poll() is None:
         time.sleep(0.2)
-        number = box.read()[0]
+        number, used = box.read()[0], _cpu_seconds(child.pid)
         if number != last:
-            last, since = number, time.monotonic()
-        elif number > 0 and time.monotonic() - since > STALLED:
+            last, since = number, used
+        elif number > 0 and used - since > STALLED:
             child.send_signal(signal.SIGKILL)
             child.wait()
-            return f"no answer in {STALLED} s"
+            return f"no answer in {STALLED} s of computing"
     return "" if child.returncode == 0 else f"the process ended with {child.returncode}"
+
+
+def _cpu_seconds(process: int) -> float:
+    """What a process has computed so far; 0 once it is gone."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _last_coverage(log: Path) -> str:
@@ -285,6 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = argparse.ArgumentParser(prog="scripts/fuzz.sh", description=__doc__)
     command.add_argument("--only", nargs="*", choices=COUNTS, help="campaigns (default: all)")
     command.add_argument("--scale", type=float, default=1.0, help="share of the inputs")
+    command.add_argument("--seconds", type=float, default=float("inf"), help="the most for each campaign")
     command.add_argument("--seed", type=int, default=0)
     command.add_argument("--run", type=Path, help="finished run of baselines.train, in place of one made now")
     command.add_argument("--work", type=Path, help="folder for inputs that were findings (default: a temporary one)")
@@ -293,7 +316,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument(hidden, help=argparse.SUPPRESS)
     args = command.parse_args(arguments)
     if args.child:
-        child(args.child, int(args.count), args.seed, Path(args.folder), args.run)
+        child(args.child, int(args.count), args.seed, Path(args.folder), args.run, args.seconds)
         return 0
     work = args.work or Path(tempfile.mkdtemp(prefix="fuzz-"))
     chosen = args.only or list(COUNTS)
@@ -304,7 +327,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         subprocess.run([sys.executable, "-m", "baselines.train", *line, str(run)], check=True)
     rows = []
     for name in chosen:
-        rows.append(watch(name, max(1, round(COUNTS[name] * args.scale)), args.seed, work / name, run))
+        rows.append(watch(name, max(1, round(COUNTS[name] * args.scale)), args.seed, work / name, run, args.seconds))
         print(json.dumps(rows[-1], indent=1), flush=True)
     report = {"python": sys.version.split()[0], "seed": args.seed, "campaigns": rows}
     args.out.mkdir(parents=True, exist_ok=True)
@@ -318,12 +341,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(one["findings"] for one in rows))
 
 
-def child(campaign: str, count: int, seed: int, folder: Path, run: Path | None) -> None:
+def child(campaign: str, count: int, seed: int, folder: Path, run: Path | None, seconds: float) -> None:
     """One campaign in this process."""
     if campaign == "guided":
-        guided(count, seed, folder)
+        guided(count, seed, folder, seconds)
     else:
-        mutate(campaign, count, seed, folder, run)
+        mutate(campaign, count, seed, folder, run, seconds=seconds)
 
 
 if __name__ == "__main__":
