@@ -83,7 +83,9 @@ def virtual_devices(repeats: int) -> dict[str, Any]:
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={cores}"
     code = f"import json; from benchmarks import costs; print(json.dumps(costs._over({cores}, {repeats})))"
     environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(sys.path)}
-    said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
     return json.loads(said.stdout.splitlines()[-1])
 
 

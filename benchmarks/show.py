@@ -23,7 +23,13 @@ def number(value: Any) -> str:
 
 def markdown(results: dict[str, Any]) -> str:
     """Machine and peers, the targets, then every part."""
-    lines = ["# The suite", "", "Written by `python -m benchmarks`. " + _facts(results["machine"]), ""]
+    lines = [
+        "# The suite",
+        "",
+        "Written by `python -m benchmarks`; a part is from one run, but two parts may be from two. "
+        + _facts(results["machine"]),
+        "",
+    ]
     peers = ", ".join(f"{name} {version}" for name, version in results["peers"].items())
     lines += [f"Peers: {peers}.", "", "| target | figure | must be | met |", "| --- | ---: | ---: | --- |"]
     for row in judged(results):
@@ -102,7 +108,7 @@ def _stepping(axes: Any, rows: dict[str, Any]) -> None:
     axes.set_title("Stepping 5x5 mazes", loc="left")
     axes.grid(alpha=0.3)
     if lines:
-        axes.legend(fontsize=8, frameon=False, loc="lower right")
+        axes.legend(fontsize=8, framealpha=1, edgecolor="none", loc="lower right")
 
 
 def _margins(axes: Any, rows: list[dict[str, Any]]) -> None:
