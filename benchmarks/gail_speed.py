@@ -166,6 +166,7 @@ def markdown(found: dict[str, Any]) -> str:
         "| | environment steps per second of CPU | by the clock | cores |",
         "|---|---|---|---|",
     ]
+    peers: list[str] = []
     for row in found["rows"].values():
         for name, kinds in row["steps_per_second"].items():
             cells = [
@@ -180,9 +181,9 @@ def markdown(found: dict[str, Any]) -> str:
             ]
             lines.append(f"| times as many | {' | '.join(cells)} | |")
             words = ", ".join(f"{name} {word}" for name, word in row["about"]["imitation"]["versions"].items())
-            lines += ["", f"The peer: {words}."]
+            peers.append(f"The peer: {words}.")
     words = ", ".join(f"{name} {found['machine'][name]}" for name in ("python", "jax", "jaxlib", "numpy"))
-    return "\n".join([*lines, "", f"Ours: {words}."]) + "\n"
+    return "\n".join([*lines, "", f"Ours: {words}.", *peers]) + "\n"
 
 
 def main() -> None:
