@@ -86,6 +86,7 @@ def write(out: Path, found: Sequence[entries.Entry], title: str = "Labyrinth ben
     gaps = tables.gaps(found)
     texts = {
         "tables.md": formats.markdown(made),
+        "agreement.md": formats.agreement(tables.beside_paper(found)),
         "scores.csv": formats.scores_csv(made),
         "differences.csv": formats.gaps_csv(gaps),
         "figures.csv": formats.kinds_csv(found),
@@ -93,6 +94,9 @@ def write(out: Path, found: Sequence[entries.Entry], title: str = "Labyrinth ben
     }
     paths = []
     for name, text in texts.items():
+        if not text:  # nothing here stands beside the paper
+            (out / name).unlink(missing_ok=True)
+            continue
         write_atomic(out / name, text)
         paths.append(out / name)
     paths.append(page.write(out / "report.html", found, made, gaps, title=title))

@@ -265,3 +265,16 @@ def test_results_of_ones_own_are_checked_by_the_command(out, tmp_path, capsys):
     (tmp_path / "x.json").write_text(json.dumps(spoilt))
     assert results.main([str(file), str(tmp_path / "x.json")]) == 2
     assert "splits.test.argmax.success is 0.99, its episodes say" in capsys.readouterr().err
+
+
+def test_cells_beside_the_paper_say_whether_they_agree(out):
+    base = benchmark.collect(out)[0]
+    found = entries.named([paper_like(base, encoder="cnn", method="bc")])
+    cells_of = {cell.split: cell for cell in tables.beside_paper(found)}
+    for split, cell in cells_of.items():
+        assert cell.paper == paper.value(3, split, "BC").success
+        below, above = cell.paper < cell.interval.low - cell.error, cell.paper > cell.interval.high + cell.error
+        assert cell.verdict == ("higher" if below else "lower" if above else "agrees")
+    page = formats.agreement(cells_of.values())
+    assert page.count("\n| 3x3") == len(paper.SPLITS)
+    assert formats.agreement([]) == ""

@@ -9,7 +9,7 @@ from typing import Any
 
 from baselines.bench.entries import Entry, groups
 from baselines.bench.intervals import DRAWS
-from baselines.bench.tables import Gap, Row, Score, Table
+from baselines.bench.tables import Beside, Gap, Row, Score, Table
 
 NAMES = {"success": "success, %", "aer": "average episodic return"}
 HOW = (
@@ -42,6 +42,23 @@ def markdown(tables: Iterable[Table]) -> str:
             lines = [line for i, line in enumerate(lines) if i == 0 or any(line[1:])]
             parts.append(grid(lines))
     return "\n".join(parts)
+
+
+def agreement(cells: Iterable[Beside]) -> str:
+    """Cell by cell, whether a success rate is the paper's."""
+    lines = [["mazes", "row", "split", "ours, %", "the paper's, %", "its standard error", "ours"]]
+    for cell in cells:
+        mean, low, high = (number(value, "success") for value in cell.interval)
+        beside = _percent(cell.paper, "success")
+        row = [cell.mazes, cell.row, cell.split, f"{mean} [{low}, {high}]", beside, number(cell.error, "success")]
+        lines.append([*row, cell.verdict])
+    return f"# Beside the paper, cell by cell\n\n{AGREES}\n\n{grid(lines)}" if lines[1:] else ""
+
+
+AGREES = (
+    "A cell agrees unless the paper's value lies outside our interval by more than the standard error that one seed "
+    "on its number of mazes has."
+)
 
 
 def grid(lines: list[list[str]]) -> str:

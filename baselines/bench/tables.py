@@ -137,6 +137,46 @@ def _reference_scores(env: Labyrinth, mazes: Maze) -> dict[str, dict[str, np.nda
     return out
 
 
+class Beside(NamedTuple):
+    """One of our success rates beside the paper's.
+
+    Attributes:
+        mazes, row, split: the cell.
+        interval: ours.
+        paper: the paper's share of mazes solved.
+        error: standard error of the paper's share, which is of this many mazes and one seed.
+    """
+
+    mazes: str
+    row: str
+    split: str
+    interval: Interval
+    paper: float
+    error: float
+
+    @property
+    def verdict(self) -> str:
+        """ "higher" or "lower" (ours) where the paper's value is outside our interval by more than its error."""
+        if self.paper < self.interval.low - self.error:
+            return "higher"
+        return "lower" if self.paper > self.interval.high + self.error else "agrees"
+
+
+def beside_paper(found: Iterable[Entry]) -> list[Beside]:
+    """Every success rate that the paper has a value for, in the paper's order (host)."""
+    out = []
+    for name, group in entries.groups(found).items():
+        height, width = group[0].shape
+        for entry in group:
+            for split in entry.splits:
+                value = paper.value(height if height == width else 0, split, entry.paper_row)
+                if value is not None:
+                    scores = entry.matrix(split)
+                    error = float(np.sqrt(value.success * (1 - value.success) / scores.shape[1]))
+                    out.append(Beside(name, entry.label, split, intervals.of_rate(scores), value.success, error))
+    return out
+
+
 class Gap(NamedTuple):
     """How far one method is above another on a split, over the same mazes."""
 
