@@ -93,7 +93,7 @@ def gradient_penalty(f: Callable[..., jax.Array], target: float, *inputs: jax.Ar
 
 
 class Pairs(NamedTuple):
-    """How often each pair occurs: ``counts float32[N, P, 4]``, and ``ends float32[N]``, rows of the absorbing state."""
+    """How often each pair occurs: ``counts float32[S, 4]``, and ``ends float32[]``, rows of the absorbing state."""
 
     counts: jax.Array
     ends: jax.Array
@@ -105,20 +105,16 @@ def demonstrated(data: Data, gamma: float, *, shuffled: bool = False) -> Pairs:
     action = shown.action
     if shuffled:
         action = jax.random.permutation(jax.random.key(0), action)
-    num_mazes = len(data.params.mazes)
-    states = data.table.num_states
     at = data.table.index(shown.maze, shown.mode, shown.cell)
-    counts = jnp.zeros((states, grid.NUM_ACTIONS)).at[at, action].add(1.0)
+    counts = jnp.zeros((data.table.num_states, grid.NUM_ACTIONS)).at[at, action].add(1.0)
     arrived = shown.next_cell == data.params.mazes.goal[shown.maze]
-    ends = jnp.zeros(num_mazes).at[shown.maze].add(arrived.astype(jnp.float32))
-    return Pairs(counts.reshape(num_mazes, -1, grid.NUM_ACTIONS), ends / (1 - gamma))
+    return Pairs(counts, arrived.sum(dtype=jnp.float32) / (1 - gamma))
 
 
 def walked(steps: Steps, num_states: int, gamma: float) -> Pairs:
     """A round's steps as counts. After an end, ``1 / (1 - gamma)`` rows of the absorbing state: its discounted stay."""
-    num_mazes = steps.state.shape[1]
     counts = jnp.zeros((num_states, grid.NUM_ACTIONS)).at[steps.state, steps.action].add(1.0)
-    return Pairs(counts.reshape(num_mazes, -1, grid.NUM_ACTIONS), steps.ended.sum(0, dtype=jnp.float32) / (1 - gamma))
+    return Pairs(counts, steps.ended.sum(dtype=jnp.float32) / (1 - gamma))
 
 
 def nothing(data: Data) -> tuple[jax.Array, jax.Array]:
@@ -138,19 +134,19 @@ def fit(
     memory: Any,
     shown: Pairs,
     own: Pairs,
-    mazes: jax.Array,
+    rows: jax.Array,
     key: jax.Array,
     *,
     absorbing: bool,
     penalty: float,
 ) -> tuple[Variables, Any, Metrics]:
-    """One update for each row of ``mazes int32[K, G]``, with all pairs of these mazes.
+    """One update for each minibatch of states ``rows int32[K, G]``, with all pairs of these states.
 
     Args:
         net, optimizer, data, variables, memory: what to train, how, and what states look like.
         shown: pairs of the demonstrations.
         own: pairs of the policy.
-        mazes: whose pairs each update takes.
+        rows: whose pairs each update takes; of the absorbing state it takes the same share.
         key: consumed, for the mixtures of the gradient penalty.
         absorbing: judge the absorbing state too.
         penalty: weight of the gradient penalty.
@@ -161,23 +157,21 @@ def fit(
 
     def update(carry: Any, given: Any) -> Any:
         variables, memory = carry
-        mazes, key = given
-        seen, many = learning.see_mazes(data, mazes), len(mazes)
+        rows, key = given
+        seen, share = data.table.see(*data.table.state(rows)), len(rows) / data.table.num_states
 
         def objective(weights: Any) -> tuple[jax.Array, jax.Array]:
             now = variables._replace(weights=weights)
-            logits = net.apply(now, seen).reshape(many, -1, grid.NUM_ACTIONS)
-            shown_weight, own_weight = shown.counts[mazes], own.counts[mazes]
+            logits, shown_weight, own_weight = net.apply(now, seen), shown.counts[rows], own.counts[rows]
             if absorbing:
-                end = jnp.broadcast_to(net.apply(now, *nothing(data)), (many,))
-                logits = jnp.concatenate([logits.ravel(), end])
-                shown_weight = jnp.concatenate([shown_weight.ravel(), shown.ends[mazes]])
-                own_weight = jnp.concatenate([own_weight.ravel(), own.ends[mazes]])
+                logits = jnp.concatenate([logits.ravel(), net.apply(now, *nothing(data))])
+                shown_weight = jnp.append(shown_weight.ravel(), share * shown.ends)
+                own_weight = jnp.append(own_weight.ravel(), share * own.ends)
             value = loss(logits, logits, shown_weight, own_weight)
             right = ((logits > 0) * shown_weight).sum() / shown_weight.sum()
             wrong = ((logits > 0) * own_weight).sum() / own_weight.sum()
             if penalty:
-                value += penalty * _penalty(net, now, seen, shown.counts[mazes], own.counts[mazes], key)
+                value += penalty * _penalty(net, now, seen, shown.counts[rows], own.counts[rows], key)
             return value, (right + 1 - wrong) / 2
 
         (value, accuracy), slope = jax.value_and_grad(objective, has_aux=True)(variables.weights)
@@ -185,8 +179,8 @@ def fit(
         weights = optax.apply_updates(variables.weights, change)
         return (variables._replace(weights=weights), memory), {"judge_loss": value, "judge_accuracy": accuracy}
 
-    keys = jax.random.split(key, len(mazes))
-    (variables, memory), metrics = jax.lax.scan(update, (variables, memory), (mazes, keys))
+    keys = jax.random.split(key, len(rows))
+    (variables, memory), metrics = jax.lax.scan(update, (variables, memory), (rows, keys))
     return variables, memory, jax.tree.map(jnp.mean, metrics)
 
 

@@ -10,8 +10,9 @@ the reward is ``l - l_absorbing``, so an ended episode is worth 0. **Even so a g
 evidence of imitation**: -1 a step with no demonstrations at all solves most mazes. Report the two
 controls beside it: `Config.control`.
 
-All that a round needs of the networks is their output in every training state, once; walks and
-losses gather from it, exactly, so longer walks cost nothing.
+All that a round needs of the networks is their output in every training state, once; walks
+gather from it and losses need only sums by state, exactly, so longer walks cost nothing. A minibatch
+is a share of the states of all mazes.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ class Config:
     """Every choice of a run."""
 
     encoder: str = "cnn"
-    """One of `networks.ENCODERS`; without batch norm and dropout."""
+    """One of `networks.ENCODERS`; without batch norm (`networks.normed`) and dropout."""
     render: str = "paper"
     """How pixels are drawn: "paper" (600 px resized to 64) or "direct" (at 64)."""
-    epochs: int = 100
+    epochs: int = 60
     """Rounds: a walk, the discriminator's updates, the policy's updates."""
     steps: int = 256
     """Steps of the walker of each training maze in a round."""
@@ -63,8 +64,8 @@ class Config:
     """Lambda of the advantages."""
     passes: int = 2
     """PPO's passes over a round's steps."""
-    minibatches: int = 10
-    """PPO's updates a pass, each with all steps of a share of the mazes."""
+    batch: int = 100
+    """States an update of the policy or of the discriminator takes, with all that was done in them."""
     clip: float = 0.2
     """How far PPO lets the ratio of probabilities go from 1."""
     value_weight: float = 0.5
@@ -75,10 +76,8 @@ class Config:
     """Of Adam, for the policy; falls linearly to 0."""
     clip_gradient: float = 0.5
     """Largest norm of the policy's gradient."""
-    judge_passes: int = 3
+    judge_passes: int = 1
     """The discriminator's passes over a round's steps."""
-    judge_minibatches: int = 10
-    """Its updates a pass, each with a share of the mazes."""
     judge_rate: float = 1e-3
     """Its learning rate (Adam, constant)."""
     penalty: float = 0.0
@@ -97,7 +96,7 @@ class Config:
         choose("render", self.render, table.RENDERS)
         choose("reward", self.reward, discriminator.REWARDS)
         choose("control", self.control, CONTROLS)
-        for name in ("epochs", "steps", "limit", "passes", "minibatches", "judge_passes", "judge_minibatches"):
+        for name in ("epochs", "steps", "limit", "passes", "batch", "judge_passes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
@@ -163,8 +162,8 @@ def num_epochs(config: Config, data: Data) -> int:
     return config.epochs
 
 
-def _optimizers(config: Config, num_mazes: int) -> tuple[optax.GradientTransformation, optax.GradientTransformation]:
-    updates = config.epochs * config.passes * min(config.minibatches, num_mazes)
+def _optimizers(config: Config, data: Data) -> tuple[optax.GradientTransformation, optax.GradientTransformation]:
+    updates = config.epochs * config.passes * learning.num_batches(data.table.num_states, config.batch)
     rate = optax.linear_schedule(config.learning_rate, 0.0, updates)
     actor = optax.chain(optax.clip_by_global_norm(config.clip_gradient), optax.adam(rate, eps=1e-5))
     return actor, optax.adam(config.judge_rate)
@@ -176,8 +175,7 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
     actor = _actor_critic(config.encoder, data.env).init(key_actor)
     judge = discriminator.network(config.encoder, data.env).init(key_judge)
     walkers = world.begin(world.make(data.env, data.params))
-    num_mazes = len(walkers.state)
-    optimizer, judge_optimizer = _optimizers(config, num_mazes)
+    optimizer, judge_optimizer = _optimizers(config, data)
     return State(
         actor,
         optimizer.init(actor.weights),
@@ -185,13 +183,13 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
         judge_optimizer.init(judge.weights),
         key,
         walkers,
-        ppo.no_spread(num_mazes),
+        ppo.no_spread(len(walkers.state)),
     )
 
 
 def judge(config: Config, data: Data, state: State, steps: Steps, key: jax.Array) -> Any:
     """The discriminator's updates of one round: (variables, optimiser's memory, metrics)."""
-    _, optimizer = _optimizers(config, steps.state.shape[1])
+    _, optimizer = _optimizers(config, data)
     shown = discriminator.demonstrated(data, config.gamma, shuffled=config.control == "shuffled")
     own = discriminator.walked(steps, data.table.num_states, config.gamma)
     key_order, key_mix = jax.random.split(key)
@@ -203,7 +201,7 @@ def judge(config: Config, data: Data, state: State, steps: Steps, key: jax.Array
         state.judge_optimizer,
         shown,
         own,
-        _groups(key_order, steps.state.shape[1], config.judge_minibatches, config.judge_passes),
+        _minibatches(key_order, data.table.num_states, config.batch, config.judge_passes),
         key_mix,
         absorbing=config.absorbing,
         penalty=config.penalty,
@@ -221,43 +219,38 @@ def rewards(config: Config, data: Data, judge: Variables, steps: Steps) -> jax.A
 def improve(config: Config, data: Data, state: State, steps: Steps, before: Any, paid: jax.Array, key: Any) -> Any:
     """PPO's updates of one round: (variables, optimiser's memory, metrics)."""
     net = _actor_critic(config.encoder, data.env)
-    optimizer, _ = _optimizers(config, steps.state.shape[1])
+    optimizer, _ = _optimizers(config, data)
     logits, values = before
-    old = ppo.log_prob(logits[steps.state], steps.action)
+    likely = jax.nn.log_softmax(logits)
     value, after = values[steps.state], jnp.where(steps.ended, 0.0, values[steps.following])
     over = steps.ended | steps.cut
     advantage = ppo.advantages(paid, value, after, ~over, config.gamma, config.trace)
     target, advantage = advantage + value, ppo.standardised(advantage)
-    per_maze = data.table.num_states // steps.state.shape[1]
+    done = ppo.tally(data.table.num_states, steps.state, steps.action, advantage, target)
     shares = ppo.Weights(config.clip, config.value_weight, config.entropy_weight)
 
-    def update(carry: Any, mazes: jax.Array) -> Any:
+    def update(carry: Any, rows: jax.Array) -> Any:
         variables, memory = carry
-        seen, many = learning.see_mazes(data, mazes), len(mazes)
-        here = (jnp.arange(many), steps.state[:, mazes] - mazes * per_maze)
+        seen, here = data.table.see(*data.table.state(rows)), jax.tree.map(lambda leaf: leaf[rows], done)
 
         def objective(weights: Any) -> Any:
             logits, values = net.apply(variables._replace(weights=weights), seen)
-            logits = logits.reshape(many, per_maze, grid.NUM_ACTIONS)[here]
-            values = values.reshape(many, per_maze)[here]
-            action, likely, gain, goal = (column[:, mazes] for column in (steps.action, old, advantage, target))
-            return ppo.loss(logits, values, action, likely, gain, goal, shares)
+            return ppo.tallied_loss(logits, values, likely[rows], here, shares)
 
         (value, parts), slope = jax.value_and_grad(objective, has_aux=True)(variables.weights)
         change, memory = optimizer.update(slope, memory, variables.weights)
         weights = optax.apply_updates(variables.weights, change)
         return (variables._replace(weights=weights), memory), {"loss": value} | parts
 
-    groups = _groups(key, steps.state.shape[1], config.minibatches, config.passes)
-    (variables, memory), metrics = jax.lax.scan(update, (state.actor, state.optimizer), groups)
+    rows = _minibatches(key, data.table.num_states, config.batch, config.passes)
+    (variables, memory), metrics = jax.lax.scan(update, (state.actor, state.optimizer), rows)
     return variables, memory, jax.tree.map(jnp.mean, metrics)
 
 
-def _groups(key: jax.Array, num_mazes: int, minibatches: int, passes: int) -> jax.Array:
-    """Mazes of every update, ``int32[updates, G]``: each pass deals all mazes out anew."""
-    size = -(-num_mazes // min(minibatches, num_mazes))
-    deal = jax.vmap(lambda key: learning.minibatches(key, num_mazes, size))(jax.random.split(key, passes))
-    return deal.reshape(-1, size)
+def _minibatches(key: jax.Array, num_states: int, batch: int, passes: int) -> jax.Array:
+    """States of every update, ``int32[updates, batch]``: each pass deals all of them out anew."""
+    deal = jax.vmap(lambda key: learning.minibatches(key, num_states, batch))(jax.random.split(key, passes))
+    return deal.reshape(-1, deal.shape[-1])
 
 
 def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:

@@ -118,13 +118,6 @@ def everywhere(network: Network, variables: Variables, table: Table, batch: int 
     return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[:count], out)
 
 
-def see_mazes(data: Data, mazes: jax.Array) -> jax.Array:
-    """What every state of some training mazes ``int32[G]`` looks like: ``[G * P, ...]``, P states a maze."""
-    per_maze = data.table.num_states // len(data.params.mazes)
-    rows = mazes[:, None] * per_maze + jnp.arange(per_maze)
-    return data.table.see(*data.table.state(rows.ravel()))
-
-
 def run(init: Any, epoch: Any, num_epochs: Any, config: Any, data: Data) -> Callable[[jax.Array], tuple[Any, Metrics]]:
     """A whole run of a method as one function of a key: the last state, and metrics ``[epochs]``."""
 

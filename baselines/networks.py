@@ -198,7 +198,10 @@ class Head(nnx.Module):
 
 
 class ConvTrunk(nnx.Module):
-    """The convolutions of Table 3a: ``uint8[B, 64, 64, 3]`` to ``float32[B, 1024]``."""
+    """The convolutions of Table 3a: ``uint8[B, 64, 64, 3]`` to ``float32[B, 1024]``.
+
+    Without batch norm see `normed`.
+    """
 
     def __init__(self, env: Labyrinth, *, norm: bool = True, rngs: nnx.Rngs) -> None:
         self.conv1 = Conv(3, 32, 8, 4, rngs=rngs)
@@ -215,14 +218,30 @@ class ConvTrunk(nnx.Module):
 
     def __call__(self, x: jax.Array, *, train: bool = False) -> jax.Array:
         """Pictures of 0..255 to features."""
-        x = leaky(self.conv1(x.astype(jnp.float32) / 255))
-        x = leaky(_normed(self.conv2(x), self.norm2, train))
-        x = leaky(_normed(self.conv3(x), self.norm3, train))
+        x = leaky(self.conv1(scaled(x, ink=self.norm2 is None)))
+        x = leaky(normed(self.conv2(x), self.norm2, train))
+        x = leaky(normed(self.conv3(x), self.norm3, train))
         return x.reshape(x.shape[0], -1)
 
 
-def _normed(x: jax.Array, norm: nnx.BatchNorm | None, train: bool) -> jax.Array:
-    return x if norm is None else norm(x, use_running_average=not train)
+def scaled(x: jax.Array, *, ink: bool) -> jax.Array:
+    """Bytes to 0..1; with ``ink`` white is 0."""
+    x = x.astype(jnp.float32) / 255
+    return 1 - x if ink else x
+
+
+def normed(x: jax.Array, norm: nnx.BatchNorm | None, train: bool) -> jax.Array:
+    """Batch norm; where there is none, each position's channels get mean 0 and variance 1, with nothing to learn.
+
+    Methods that act while they learn (GAIL, SQIL) have no batch norm: its statistics would be of
+    other states than those it acts in. But pictures are nine tenths white, and without any norm a
+    CNN learns for a long time nothing but what all mazes share. White as 0 and the norm of each
+    position's channels (Ba, Kiros & Hinton 2016) cure that; parameters are as many as before.
+    """
+    if norm is not None:
+        return norm(x, use_running_average=not train)
+    x = x - x.mean(-1, keepdims=True)
+    return x * jax.lax.rsqrt(jnp.square(x).mean(-1, keepdims=True) + 1e-5)
 
 
 class OneHotTrunk(nnx.Module):

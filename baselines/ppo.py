@@ -133,6 +133,64 @@ def loss(
     return total, parts | {"kl": (ratio - 1 - (now - old_log_prob)).mean()}
 
 
+class Tally(NamedTuple):
+    """What `loss` needs to know of a walk, summed for each state. Leaves ``float32[S, 4]`` and ``float32[S]``.
+
+    Attributes:
+        count: how often each action was taken.
+        gains, losses: sums of the positive and of the negative advantages of each action.
+        targets, squares: sums of what the critic should say, and of its squares.
+    """
+
+    count: jax.Array
+    gains: jax.Array
+    losses: jax.Array
+    targets: jax.Array
+    squares: jax.Array
+
+
+def tally(num_states: int, state: jax.Array, action: jax.Array, advantage: jax.Array, target: jax.Array) -> Tally:
+    """Sum up a walk, ``[T, ...]`` each: its length then costs nothing in an update."""
+    of_pair = jnp.zeros((num_states, 4)).at[state, action]
+    of_state = jnp.zeros(num_states).at[state]
+    return Tally(
+        of_pair.add(1.0),
+        of_pair.add(jnp.maximum(advantage, 0)),
+        of_pair.add(jnp.minimum(advantage, 0)),
+        of_state.add(target),
+        of_state.add(jnp.square(target)),
+    )
+
+
+def tallied_loss(
+    logits: jax.Array, value: jax.Array, old_log_prob: jax.Array, tally: Tally, weights: Weights
+) -> tuple[jax.Array, dict[str, jax.Array]]:
+    """`loss` over all steps of some states, from their sums: equal to it, at a cost of one row a state.
+
+    In one state the ratio of an action is one number r, so ``sum min(r A, clip(r) A)`` is
+    ``min(r, 1 + c)`` times the sum of the gains plus ``max(r, 1 - c)`` times that of the losses.
+
+    Args:
+        logits: ``float32[S, 4]`` of the policy that is trained.
+        value: ``float32[S]``, its critic.
+        old_log_prob: ``float32[S, 4]``, how likely each action was on the walk.
+        tally: of the same states.
+        weights: of the three parts.
+    """
+    log_ratio = jax.nn.log_softmax(logits) - old_log_prob
+    ratio, visits = jnp.exp(log_ratio), tally.count.sum(-1)
+    steps = jnp.maximum(visits.sum(), 1)
+    gained = jnp.minimum(ratio, 1 + weights.clip) * tally.gains
+    lost = jnp.maximum(ratio, 1 - weights.clip) * tally.losses
+    surrogate = (gained + lost).sum() / steps
+    error = 0.5 * (visits * jnp.square(value) - 2 * value * tally.targets + tally.squares).sum() / steps
+    spread = (visits * entropy(logits)).sum() / steps
+    total = -surrogate + weights.value * error - weights.entropy * spread
+    mean = lambda x: (tally.count * x).sum() / steps  # noqa: E731
+    parts = {"surrogate": surrogate, "value_error": error, "entropy": spread, "ratio": mean(ratio)}
+    return total, parts | {"kl": mean(ratio - 1 - log_ratio)}
+
+
 def standardised(x: jax.Array) -> jax.Array:
     """Mean 0 and standard deviation 1 over all rows."""
     return (x - x.mean()) / (x.std() + 1e-8)

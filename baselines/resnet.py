@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from baselines.networks import Conv, batch_norm
+from baselines.networks import Conv, batch_norm, normed, scaled
 from jaxlab.env import Labyrinth
 
 STAGES = ((64, 1), (128, 2), (256, 2), (512, 2))
@@ -36,10 +36,10 @@ class Block(nnx.Module):
 
     def __call__(self, x: jax.Array, *, train: bool) -> jax.Array:
         """``float32[B, H, W, inputs]`` to ``float32[B, H / stride, W / stride, outputs]``."""
-        y = jax.nn.relu(_normed(self.conv1(x), self.norm1, train))
-        y = _normed(self.conv2(y), self.norm2, train)
+        y = jax.nn.relu(normed(self.conv1(x), self.norm1, train))
+        y = normed(self.conv2(y), self.norm2, train)
         if self.shortcut is not None:
-            x = _normed(self.shortcut(x), self.shortcut_norm, train)
+            x = normed(self.shortcut(x), self.shortcut_norm, train)
         return jax.nn.relu(x + y)
 
 
@@ -81,7 +81,7 @@ class ResNetTrunk(nnx.Module):
 
     def __call__(self, x: jax.Array, *, train: bool = False) -> jax.Array:
         """Pictures of 0..255 to features."""
-        x = jax.nn.relu(_normed(self.stem(x.astype(jnp.float32) / 255), self.stem_norm, train))
+        x = jax.nn.relu(normed(self.stem(scaled(x, ink=self.stem_norm is None)), self.stem_norm, train))
         x = max_pool(x)
         for i, block in enumerate(self.blocks):
             x = block(x, train=train)
@@ -102,7 +102,3 @@ def max_pool(x: jax.Array) -> jax.Array:
     for shift in shifts[1:]:
         out = jnp.maximum(out, shift)
     return out
-
-
-def _normed(x: jax.Array, norm: nnx.BatchNorm | None, train: bool) -> jax.Array:
-    return x if norm is None else norm(x, use_running_average=not train)

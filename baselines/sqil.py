@@ -36,10 +36,10 @@ class Config:
     """Every choice of a run."""
 
     encoder: str = "cnn"
-    """One of `networks.ENCODERS`; without batch norm and dropout."""
+    """One of `networks.ENCODERS`; without batch norm (`networks.normed`) and dropout."""
     render: str = "paper"
     """How pixels are drawn: "paper" (600 px resized to 64) or "direct" (at 64)."""
-    epochs: int = 20
+    epochs: int = 12
     """Parts that a run is reported in."""
     epoch_updates: int = 100
     """Updates in each; before each, every walker takes one step."""

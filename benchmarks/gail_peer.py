@@ -115,7 +115,7 @@ def trainer(world: dict[str, np.ndarray], choices: dict[str, Any]) -> GAIL:
         venv=mazes,
         gen_algo=ppo,
         reward_net=judge,
-        n_disc_updates_per_round=choices["judge_passes"] * choices["judge_minibatches"],
+        n_disc_updates_per_round=choices["judge_passes"] * choices["minibatches"],
         disc_opt_kwargs={"lr": choices["judge_rate"]},
         allow_variable_horizon=True,
     )

@@ -7,7 +7,7 @@ interpreter of its own (``pip install imitation``), on an environment in plain n
 the two take turns. What differs, and in whose favour:
 
 - the peer's discriminator sees ``--judge-batch`` demonstrations and as many own steps an update, ours all of them in
-  a tenth of the mazes (about 118 and 2,560);
+  100 of 2,500 states (about 47 and 1,024 where walks are spread evenly);
 - the peer's networks run on every step that was walked; ours on each state of the mazes once, which gives the same
   sums (no mazes have more than 25 states);
 - the peer has no absorbing state and does not judge it.
@@ -70,12 +70,13 @@ class Ours:
         return {"seconds": [spent[0] / self.rounds], "cpu_seconds": [spent[1] / self.rounds]}
 
 
-def peer_choices(config: gail.Config, rounds: int, judge_batch: int, threads: int) -> dict[str, Any]:
-    """Our choices in the words of the peer's side."""
-    names = ("steps", "limit", "gamma", "trace", "passes", "minibatches", "clip", "value_weight", "entropy_weight")
-    names += ("learning_rate", "clip_gradient", "judge_passes", "judge_minibatches", "judge_rate")
+def peer_choices(config: gail.Config, states: int, rounds: int, judge_batch: int, threads: int) -> dict[str, Any]:
+    """Our choices in the words of the peer's side; it gets as many updates in a pass."""
+    names = ("steps", "limit", "gamma", "trace", "passes", "clip", "value_weight", "entropy_weight")
+    names += ("learning_rate", "clip_gradient", "judge_passes", "judge_rate")
     layers = {"hidden": [512, 512], "judge_hidden": [256, 256], "judge_batch": judge_batch}
-    return {name: getattr(config, name) for name in names} | layers | {"rounds": rounds, "threads": threads}
+    updates = {"minibatches": learning.num_batches(states, config.batch)}
+    return {name: getattr(config, name) for name in names} | layers | updates | {"rounds": rounds, "threads": threads}
 
 
 def write_world(data: learning.Data, path: Path) -> None:
@@ -121,8 +122,9 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         folder = Path(place)
         if args.peer_python:
             sides["imitation"] = []
-            write_world(given("mlp"), folder / "world.npz")
-            choices = peer_choices(ours.config, args.peer_rounds, args.judge_batch, args.cores)
+            data = given("mlp")
+            write_world(data, folder / "world.npz")
+            choices = peer_choices(ours.config, data.table.num_states, args.peer_rounds, args.judge_batch, args.cores)
             write_atomic(folder / "choices.json", json.dumps(choices))
         for _ in range(args.repeats):
             sides["jaxlab"].append(ours.turn())

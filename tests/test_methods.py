@@ -27,7 +27,7 @@ SMALL = {
         encoder="mlp", epochs=4, batch=8, random_steps=20, limit=12, renewals=3, model_updates=5, renewal_updates=2
     ),
     "sqil": sqil.Config(encoder="mlp", epochs=3, epoch_updates=4, batch=16, replay=40, first_steps=2),
-    "gail": gail.Config(encoder="mlp", epochs=3, steps=12, limit=12, passes=2, minibatches=2, judge_minibatches=2),
+    "gail": gail.Config(encoder="mlp", epochs=3, steps=12, limit=12, passes=2, batch=16),
 }
 
 

@@ -58,6 +58,27 @@ def test_the_ratio_of_the_first_minibatch_is_one():
     assert parts["ratio"] == 1 and parts["kl"] == 0
 
 
+def test_sums_by_state_give_the_loss_of_all_steps_and_its_slope():
+    key = jax.random.split(jax.random.key(5), 6)
+    states, steps = 6, 200
+    logits, before = (jax.random.normal(k, (states, 4)) for k in key[:2])
+    value = jax.random.normal(key[2], (states,))
+    state, action = jax.random.randint(key[3], (steps,), 0, states), jax.random.randint(key[4], (steps,), 0, 4)
+    advantage, target = jax.random.normal(key[5], (2, steps))
+    likely = jax.nn.log_softmax(before)
+    done, shares = ppo.tally(states, state, action, advantage, target), ppo.Weights()
+
+    def of_steps(logits, value):
+        return ppo.loss(logits[state], value[state], action, likely[state, action], advantage, target, shares)
+
+    def of_states(logits, value):
+        return ppo.tallied_loss(logits, value, likely, done, shares)
+
+    both = [jax.value_and_grad(f, (0, 1), has_aux=True)(logits, value) for f in (of_steps, of_states)]
+    for a, b in zip(*map(jax.tree.leaves, both), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
 def test_slope_of_the_loss_in_double_precision():
     with jax.enable_x64(True):
         key = jax.random.split(jax.random.key(3), 4)
