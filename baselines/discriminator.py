@@ -99,6 +99,11 @@ class Pairs(NamedTuple):
     ends: jax.Array
 
 
+def no_pairs(num_states: int) -> Pairs:
+    """Before anything was done."""
+    return Pairs(jnp.zeros((num_states, grid.NUM_ACTIONS)), jnp.zeros(()))
+
+
 def demonstrated(data: Data, gamma: float, *, shuffled: bool = False) -> Pairs:
     """The demonstrations as counts; ``shuffled``: their actions are permuted."""
     shown = data.demonstrations

@@ -78,6 +78,8 @@ class Config:
     """Largest norm of the policy's gradient."""
     judge_passes: int = 1
     """The discriminator's passes over a round's steps."""
+    judge_memory: float = 0.95
+    """What older rounds' pairs count for the discriminator, each round less by this factor; 0: only the newest."""
     judge_rate: float = 1e-3
     """Its learning rate (Adam, constant)."""
     penalty: float = 0.0
@@ -96,6 +98,8 @@ class Config:
         choose("render", self.render, table.RENDERS)
         choose("reward", self.reward, discriminator.REWARDS)
         choose("control", self.control, CONTROLS)
+        if not 0 <= self.judge_memory <= 1:
+            raise ValueError(f"judge_memory must be at least 0 and at most 1, got {self.judge_memory}")
         for name in ("epochs", "steps", "limit", "passes", "batch", "judge_passes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -104,7 +108,7 @@ class Config:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class State:
-    """What training carries from one round to the next."""
+    """What training carries from one round to the next; ``walked`` are the policy's pairs so far."""
 
     actor: Variables
     optimizer: Any
@@ -113,6 +117,7 @@ class State:
     key: jax.Array
     walkers: Walk
     spread: ppo.Spread
+    walked: discriminator.Pairs
 
 
 # -- networks --------------------------------------------------------------------------------------
@@ -184,14 +189,14 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
         key,
         walkers,
         ppo.no_spread(len(walkers.state)),
+        discriminator.no_pairs(data.table.num_states),
     )
 
 
-def judge(config: Config, data: Data, state: State, steps: Steps, key: jax.Array) -> Any:
+def judge(config: Config, data: Data, state: State, own: discriminator.Pairs, key: jax.Array) -> Any:
     """The discriminator's updates of one round: (variables, optimiser's memory, metrics)."""
     _, optimizer = _optimizers(config, data)
     shown = discriminator.demonstrated(data, config.gamma, shuffled=config.control == "shuffled")
-    own = discriminator.walked(steps, data.table.num_states, config.gamma)
     key_order, key_mix = jax.random.split(key)
     return discriminator.fit(
         discriminator.network(config.encoder, data.env),
@@ -259,16 +264,18 @@ def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
     rules = world.make(data.env, data.params)
     before = learning.everywhere(_actor_critic(config.encoder, data.env), state.actor, data.table)
     walkers, steps = world.walk(rules, world.sampled(before[0]), state.walkers, key_walk, config.steps, config.limit)
+    own = discriminator.walked(steps, rules.num_states, config.gamma)
+    own = jax.tree.map(lambda old, new: config.judge_memory * old + new, state.walked, own)
     variables, memory, heard = state.judge, state.judge_optimizer, {}
     if config.control != "constant":
-        variables, memory, heard = judge(config, data, state, steps, key_judge)
+        variables, memory, heard = judge(config, data, state, own, key_judge)
     paid, spread = rewards(config, data, variables, steps), state.spread
     if config.normalize:
         paid, spread = ppo.normalized(paid, steps.ended | steps.cut, spread, config.gamma)
     actor, actor_memory, metrics = improve(config, data, state, steps, before, paid, key_actor)
     episodes = jnp.maximum((steps.ended | steps.cut).sum(), 1)
     metrics |= heard | {"arrivals": steps.reached.sum() / episodes, "steps": jnp.float32(steps.state.size)}
-    return State(actor, actor_memory, variables, memory, key, walkers, spread), metrics
+    return State(actor, actor_memory, variables, memory, key, walkers, spread, own), metrics
 
 
 def policy(config: Config, data: Data, state: State, *, precise: bool = True) -> Variables:
