@@ -181,8 +181,8 @@ def test_each_winding_maze_is_solved(name):
 def test_survival_pays_without_the_absorbing_state():
     """-log(1 - D) is never negative: with nothing behind the end, the policy learns not to arrive (0 %, not 100 %)."""
     given = data()
-    choices = {"epochs": 100, "steps": 128, "limit": 30, "passes": 10, "judge_passes": 5}
-    default = gail.Config(encoder="mlp", minibatches=1, judge_minibatches=1, **choices)
+    choices = {"epochs": 100, "steps": 128, "limit": 30, "passes": 10, "judge_passes": 5, "judge_memory": 0.0}
+    default = gail.Config(encoder="mlp", **choices)
     arrivals, success = [], []
     for config in (default, dataclasses.replace(default, reward="neg_log1mD", absorbing=False)):
         state, metrics = trained("gail", given, config, config.epochs)
