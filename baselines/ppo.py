@@ -137,12 +137,12 @@ class Tally(NamedTuple):
     """What `loss` needs to know of a walk, summed for each state. Leaves ``float32[S, 4]`` and ``float32[S]``.
 
     Attributes:
-        count: how often each action was taken.
+        taken: how often each action was taken.
         gains, losses: sums of the positive and of the negative advantages of each action.
         targets, squares: sums of what the critic should say, and of its squares.
     """
 
-    count: jax.Array
+    taken: jax.Array
     gains: jax.Array
     losses: jax.Array
     targets: jax.Array
@@ -178,7 +178,7 @@ def tallied_loss(
         weights: of the three parts.
     """
     log_ratio = jax.nn.log_softmax(logits) - old_log_prob
-    ratio, visits = jnp.exp(log_ratio), tally.count.sum(-1)
+    ratio, visits = jnp.exp(log_ratio), tally.taken.sum(-1)
     steps = jnp.maximum(visits.sum(), 1)
     gained = jnp.minimum(ratio, 1 + weights.clip) * tally.gains
     lost = jnp.maximum(ratio, 1 - weights.clip) * tally.losses
@@ -186,7 +186,7 @@ def tallied_loss(
     error = 0.5 * (visits * jnp.square(value) - 2 * value * tally.targets + tally.squares).sum() / steps
     spread = (visits * entropy(logits)).sum() / steps
     total = -surrogate + weights.value * error - weights.entropy * spread
-    mean = lambda x: (tally.count * x).sum() / steps  # noqa: E731
+    mean = lambda x: (tally.taken * x).sum() / steps  # noqa: E731
     parts = {"surrogate": surrogate, "value_error": error, "entropy": spread, "ratio": mean(ratio)}
     return total, parts | {"kl": mean(ratio - 1 - log_ratio)}
 
