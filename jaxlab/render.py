@@ -1,9 +1,9 @@
 """Pictures: one state as RGB, in pure ``jit``, pixel for pixel as the released renderer draws it.
 
 Everything but the agent is made of rectangles whose edges depend only on the number of
-cells and the size of the picture. So the picture is painted on a small board with one
-square for each stretch of pixels between two such edges, and then stretched. Edges are
-computed on the host in float64, which makes every size exact.
+cells and the size of the picture. So what covers a row or a column of pixels is known before
+the maze is, as a set of cells, and a picture is one pass of selects over whole colours. Edges
+are computed on the host in float64, which makes every size exact.
 """
 
 from __future__ import annotations

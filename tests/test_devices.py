@@ -63,6 +63,7 @@ def test_two_processes_find_what_one_does_to_the_bit(alone, tmp_path):
         equal(tmp_path / f"{i}.npz", alone)
 
 
+@pytest.mark.slow
 def test_seeds_over_devices_write_the_same_results(tmp_path):
     from baselines import results
 

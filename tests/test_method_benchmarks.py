@@ -22,8 +22,8 @@ def test_the_peer_gets_the_same_mazes_and_choices(tmp_path):
     assert (along == world["shown_following"]).all()
     assert (world["reached"][world["shown_state"], world["shown_action"]] == world["shown_done"]).all()
     assert world["shown_done"].sum() == 100
-    choices = gail_speed.peer_choices(gail_speed.gail.Config(encoder="mlp"), 2, 1024, 1)
-    assert (choices["steps"], choices["passes"], choices["minibatches"], choices["judge_batch"]) == (256, 2, 10, 1024)
+    choices = gail_speed.peer_choices(gail_speed.gail.Config(encoder="mlp"), 2500, 2, 1024, 1)
+    assert (choices["steps"], choices["passes"], choices["minibatches"], choices["judge_batch"]) == (256, 2, 25, 1024)
 
 
 def test_the_table_of_speeds():
