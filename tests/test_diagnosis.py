@@ -122,6 +122,6 @@ def test_what_is_no_replay_is_refused(trial, tmp_path, capsys):
     with pytest.raises(ValueError, match="is no readable"):
         replay.read(tmp_path)
     assert diagnosis.main([str(tmp_path)]) == 2
-    assert "is not a replay" in capsys.readouterr().err
+    assert "is no readable" in capsys.readouterr().err
     with pytest.raises(ValueError, match=r"actions of seed 0 on test must be \(20, 3, 25\), got \(20, 25\)"):
         replay.write(tmp_path, trial.env, trial.splits, {(0, "test"): np.zeros((20, 25))})
