@@ -210,8 +210,7 @@ def main() -> None:
     found = {"cores": len(os.sched_getaffinity(0)), "machine": timing.machine(), "rows": rows}
     print(markdown(found))
     if args.out:
-        write_atomic(args.out.with_name(args.out.name + ".json"), json.dumps(found, indent=1) + "\n")
-        write_atomic(args.out.with_name(args.out.name + ".md"), markdown(found))
+        timing.keep(args.out, found, markdown(found))
 
 
 if __name__ == "__main__":

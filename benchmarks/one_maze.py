@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from baselines import evaluate, learning, runner
 from baselines.train import METHODS
 from benchmarks import timing
 from jaxlab import datasets
-from jaxlab.files import write_atomic
 
 SHAPE, LOOKS = (3, 3), 10
 EDGES = (
@@ -148,8 +146,7 @@ def main() -> None:
         print(markdown(found).splitlines()[-1], flush=True)
         if args.out:
             # Written after every method: a run that is stopped keeps what it has measured.
-            write_atomic(args.out.with_name(args.out.name + ".json"), json.dumps(found, indent=1) + "\n")
-            write_atomic(args.out.with_name(args.out.name + ".md"), markdown(found))
+            timing.keep(args.out, found, markdown(found))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from baselines import learning, runner
 from baselines.train import METHODS
 from benchmarks import timing
 from jaxlab import datasets
-from jaxlab.files import write_atomic
 
 
 def measure(name: str, encoder: str, seeds: int, epochs: int, repeats: int, mazes: str) -> dict[str, float]:
@@ -91,8 +89,7 @@ def main() -> None:
             print(markdown(found).splitlines()[-1], flush=True)
             if args.out:
                 # Written after every row: a run that is stopped keeps what it has measured.
-                write_atomic(args.out.with_name(args.out.name + ".json"), json.dumps(found, indent=1) + "\n")
-                write_atomic(args.out.with_name(args.out.name + ".md"), markdown(found))
+                timing.keep(args.out, found, markdown(found))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ bootstrap intervals of the mean over seeds. Differences between methods are pair
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from baselines import results
-from jaxlab.files import write_atomic
+from benchmarks import timing
 
 ROWS = ("bc", "dagger", "bco", "iupe", "sqil", "gail", "gail-shuffled", "gail-constant")
 SPLITS = ("train", "valid", "test", "s0", "s0_g")
@@ -114,9 +113,8 @@ def main(arguments: list[str]) -> int:
         return 2
     runs, name = Path(arguments[0]), Path(arguments[1])
     rows = figures(collect(runs))
-    write_atomic(name.with_name(name.name + ".json"), json.dumps(rows, indent=1) + "\n")
     text = markdown(rows)
-    write_atomic(name.with_name(name.name + ".md"), text)
+    timing.keep(name, rows, text)
     print(text)
     return 0
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import jax
+
+from jaxlab.files import write_atomic
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,3 +75,9 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         **{package: version(package) for package in ("jax", "jaxlib", "numpy", "jaxlab")},
     }
+
+
+def keep(out: Path, found: Mapping[str, Any], table: str) -> None:
+    """Write figures to ``OUT.json`` and their table to ``OUT.md``."""
+    write_atomic(out.with_name(out.name + ".json"), json.dumps(found, indent=1) + "\n")
+    write_atomic(out.with_name(out.name + ".md"), table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import tempfile
@@ -41,16 +42,15 @@ def write_atomic(path: str | os.PathLike[str], data: bytes | str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     raw = data.encode("utf-8") if isinstance(data, str) else data
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.", suffix=".tmp")
-    try:
+    with contextlib.ExitStack() as stack:
+        stack.callback(os.unlink, name)  # unless it took its place
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, _mode_for_new_files(target))
         os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+        stack.pop_all()
 
 
 def _mode_for_new_files(target: Path) -> int:

@@ -5,6 +5,8 @@ bash scripts/calls.sh                 # writes docs/bad-calls.md
 
 from __future__ import annotations
 
+import ast
+import builtins
 import functools
 import re
 import sys
@@ -262,12 +264,39 @@ def calls(*, large: bool) -> Iterator[tuple[str, str]]:
             yield section, line
 
 
+def compute(node: ast.expr, known: dict[str, Any]) -> Any:
+    """The value of a call of the table: names, attributes, calls, items, and literals; nothing else is understood."""
+    of = functools.partial(compute, known=known)
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Name(name):
+            return known[name] if name in known else getattr(builtins, name)
+        case ast.Attribute(value, name):
+            return getattr(of(value), name)
+        case ast.Subscript(value, index):
+            return of(value)[of(index)]
+        case ast.Call(function, arguments, keywords):
+            return of(function)(*map(of, arguments), **{str(word.arg): of(word.value) for word in keywords})
+        case ast.Tuple(items):
+            return tuple(map(of, items))
+        case ast.List(items):
+            return list(map(of, items))
+        case ast.Dict(keys, values):
+            return {of(key): of(value) for key, value in zip(keys, values, strict=True) if key is not None}
+        case ast.UnaryOp(ast.USub(), value):
+            return -of(value)
+        case ast.BinOp(low, ast.Pow(), high):
+            return of(low) ** of(high)
+    raise ValueError(f"a call of the table may not hold {ast.unparse(node)!r}")
+
+
 def outcome(call: str) -> str:
     """What a call gives: a value in a few words, or the error's type and text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            value = eval(call, dict(names()))
+            value = compute(ast.parse(call, mode="eval").body, names())
         except Exception as error:
             words = re.sub(r"0x[0-9a-f]{6,}", "0x...", str(error)).replace(names()["FOLDER"], "FOLDER")
             words = re.sub(r"'?FOLDER/[^ ']*'?", "FOLDER/...", words)

@@ -83,7 +83,7 @@ class Guard:
             outcome = type(error).__name__
         except TooSlowError as error:
             outcome = Finding("slow", f"more than {self.seconds} s of computing", _where(error))
-        except BaseException as error:
+        except (Exception, SystemExit) as error:  # whatever else a reader raises is a finding
             outcome = Finding(type(error).__name__, str(error)[:200], _where(error))
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)

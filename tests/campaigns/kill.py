@@ -249,9 +249,10 @@ def _in_child(function: Callable[[], dict[str, str]]) -> dict[str, str]:
     if not process:
         try:
             os.write(write, json.dumps(function()).encode())
-        except BaseException:
-            traceback.print_exc()
-        os._exit(0)
+        except Exception:
+            traceback.print_exc()  # and the parent reads nothing, which is a fault of the folder
+        finally:
+            os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as file:
         data = file.read()

@@ -39,8 +39,8 @@ def start(main: Callable[[Sequence[str]], int], arguments: Sequence[str], log: P
         if isinstance(stop.code, str):
             print(stop.code, file=sys.stderr)
         code = stop.code if isinstance(stop.code, int) else 2
-    except BaseException:
-        traceback.print_exc()
+    except Exception:
+        traceback.print_exc()  # what the command's user would see; the status is 70
     finally:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
