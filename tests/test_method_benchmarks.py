@@ -5,7 +5,10 @@ import json
 import numpy as np
 import pages
 
-from benchmarks import gail_speed, one_maze, seeds
+import baselines
+from baselines import evaluate
+from benchmarks import gail_speed, one_maze, seeds, start_marker
+from jaxlab import grid, splits
 
 RESULTS = pages.ROOT / "benchmarks" / "results"
 
@@ -58,3 +61,31 @@ def test_the_table_of_seeds():
     row = {"vmap seconds": 2.0, "loop seconds": 3.0, "vmap cpu seconds": 4.0, "loop cpu seconds": 2.0}
     found = {"seeds": 4, "mazes": "5x5-v1", "epochs": 1, "repeats": 3, "rows": {"bc, mlp": row}}
     assert seeds.markdown(found).endswith("| bc, mlp | 2.00 | 3.00 | 1.50 | 4.00 | 2.00 | 0.50 |\n")
+
+
+def test_new_starts_are_shown_with_the_marker_moved_and_left(monkeypatch):
+    """A policy that knows every cell, but only where the start is where demonstrations have it."""
+    given = splits.load("5x5-v1")
+    env = evaluate.environment(given)
+    usual, best = int(given["train"].start[0]), evaluate.optimal_actions(env.params(given["train"])).ravel()
+
+    class Policy:
+        observation, asked = "vector", 0
+
+        def __call__(self, seen):
+            rows = np.arange(self.asked, self.asked + len(seen)) % best.size
+            self.asked += len(seen)
+            return np.eye(4, dtype=np.float32)[np.where(seen[:, 1] == usual, best[rows], grid.DOWN)]
+
+    monkeypatch.setattr(baselines, "load", lambda run, seed: Policy())
+    found = start_marker.solved("a run", 0)
+    assert found["left"].shape == (100,) and found["left"].all()
+    assert not found["moved"].any()
+
+
+def test_the_table_of_new_starts():
+    interval = {"mean": 0.5, "low": 0.25, "high": 0.75}
+    part = {"success": interval, "each": [0.5], "more than bc": interval}
+    text = start_marker.markdown({row: {"moved": part, "left": part} for row in ("dagger", "bc")}, "cnn")
+    assert text.splitlines()[-2] == "| bc | 1 | 50.0 [25.0, 75.0] | 50.0 [25.0, 75.0] |  |  |"
+    assert text.splitlines()[-1].endswith("| +50.0 [+25.0, +75.0] | +50.0 [+25.0, +75.0] |")
