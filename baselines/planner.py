@@ -43,8 +43,10 @@ next cells for long.
 """
 OPEN_AT_FIRST = -4.0
 """Bias of the border network at the start: shut with probability 0.02, so that values reach far from the first."""
+SURE = 9.0
+"""In use, scores are taken with so much more certainty than in training (`certainty`)."""
 LEARNED_ON = 25
-"""In mazes with more cells than this the scores are taken with more certainty (`certainty`)."""
+"""In mazes with more than `SURE` times as many cells as this, with still more."""
 SMALL = 0.1
 """Scale of the last layers at the start: nearly uniform beliefs, so that no softmax begins saturated."""
 
@@ -268,16 +270,16 @@ class Planner(nnx.Module):
 
 
 def certainty(shape: tuple[int, int]) -> float:
-    """What scores are multiplied by in use: 1 up to 5x5, in larger mazes as much more as there are more cells.
+    """What scores are multiplied by in use.
 
-    Training leaves doubts that do no harm at 5x5: the agent is there with 0.95, a wall with 0.7. With
-    nine times as many cells the doubts add up (the agent's softmax keeps half), a wall at 0.7
-    costs less than a long way round, and H*W times a small doubt is several moves.
+    Training leaves doubts: the agent is there with 0.95, a wall with 0.6. At 5x5 they do no harm but
+    where a wall of 0.6 costs less than a long way round. With nine times as many cells they add up:
+    the agent's softmax keeps half, and H*W times a small doubt is several moves.
 
-    >>> certainty((3, 5)), certainty((10, 10))
-    (1.0, 4.0)
+    >>> certainty((3, 5)), certainty((30, 30))
+    (9.0, 36.0)
     """
-    return max(1.0, shape[0] * shape[1] / LEARNED_ON)
+    return max(SURE, shape[0] * shape[1] / LEARNED_ON)
 
 
 def cells(x: jax.Array, shape: tuple[int, int]) -> jax.Array:

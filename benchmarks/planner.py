@@ -49,6 +49,7 @@ LEFT_OUT: dict[str, Mapping[str, Any]] = {
     "all of it": {},
     "borders seen in place": {"judge": lambda self, x, key, judge=planner.Planner.judge: judge(self, x, None)},
     "whole cells seen": {"TAPS": np.arange(-5.5, 6)},
+    "scores as they are": {"SURE": 1.0},
     "no second start": {"trials": 1},
     "ends worth more": {"WORTHLESS": planner.WORTHLESS / 4},
     "borders half shut at first": {"OPEN_AT_FIRST": 0.0},
@@ -142,7 +143,7 @@ def transfer(figures: Figures, seeds: int) -> None:
 
 
 def doubts(figures: Figures, seeds: int) -> None:
-    """15x15 with scores taken as at 5x5, and with the truth in the place of what is seen; on mazes of their own."""
+    """15x15 with scores taken as in training, and with the truth in the place of what is seen; on mazes of their own."""
     study, size = cloning(), 15
     mazes = splits.make((size, size), 1, 0, 10, seed=CHOSEN_ON)["test"]
     env = study.env((size, size), round(size * PIXELS_PER_CELL))
@@ -151,7 +152,7 @@ def doubts(figures: Figures, seeds: int) -> None:
     agent, walls = {"agent": true.agent}, {"across": true.across, "along": true.along}
     last = "doubts, as used"
     for run in study.runs(seed for seed in range(min(seeds, SEEDS)) if figures.lacks(last, seed)):
-        with changed({"LEARNED_ON": env.num_cells}):
+        with changed({"SURE": 1.0, "LEARNED_ON": env.num_cells}):
             seen = beliefs_of(run, env, params)[0]
         for name, given in (("nothing", {}), ("agent", agent), ("walls", walls), ("agent and walls", agent | walls)):
             solved = solved_by(seen._replace(**given), env, params)
