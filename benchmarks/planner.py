@@ -42,6 +42,8 @@ TRANSFER_SEED = 2_000
 """Of the mazes of other sizes."""
 CHOSEN_ON = 7
 """Seed of the mazes on which choices were made."""
+TIMES, SURE_ON = (1.0, 2.0, 4.0, 9.0), (7, 21, 22, 33)
+"""How much more certain than in training, and seeds of the mazes: chosen on the first three, then looked at on 33."""
 EVALUATED = 100
 _BATCH = 500
 
@@ -143,7 +145,7 @@ def transfer(figures: Figures, seeds: int) -> None:
 
 
 def doubts(figures: Figures, seeds: int) -> None:
-    """15x15 with scores taken as in training, and with the truth in the place of what is seen; on mazes of their own."""
+    """15x15 with scores taken as in training, and with the truth in the place of what is seen; own mazes."""
     study, size = cloning(), 15
     mazes = splits.make((size, size), 1, 0, 10, seed=CHOSEN_ON)["test"]
     env = study.env((size, size), round(size * PIXELS_PER_CELL))
@@ -158,6 +160,22 @@ def doubts(figures: Figures, seeds: int) -> None:
             solved = solved_by(seen._replace(**given), env, params)
             figures.add(f"doubts, scores as they are, {name} true", run.seed, solved)
         figures.add(last, run.seed, walk(study.network(env), run.variables, env, params))
+
+
+def certainty(figures: Figures, seeds: int) -> None:
+    """How much more certain in use than in training: all five splits of sets of mazes of their own."""
+    env = cloning().env((5, 5))
+    for number in SURE_ON:
+        given = splits.make((5, 5), 100, 100, 100, seed=number)
+        study = Study(f"certainty, {number}", given["train"], updates=UPDATES)
+        last = f"certainty, mazes of seed {number}, {TIMES[-1]:g} times"
+        for run in study.runs(seed for seed in range(min(seeds, 2)) if figures.lacks(last, seed)):
+            for times in TIMES:
+                with changed({"SURE": times}):
+                    solved = [
+                        solved_by(beliefs_of(run, env, env.params(m))[0], env, env.params(m)) for m in given.values()
+                    ]
+                figures.add(f"certainty, mazes of seed {number}, {times:g} times", run.seed, np.concatenate(solved))
 
 
 def unbiased(figures: Figures, seeds: int) -> None:
@@ -275,6 +293,7 @@ PARTS: dict[str, Callable[[Figures, int], None]] = {
     "dagger": method(dagger, DAGGER_UPDATES),
     "transfer": transfer,
     "doubts": doubts,
+    "certainty": certainty,
     "unbiased": unbiased,
     "iterations": iterations,
     "walls": walls,
