@@ -52,6 +52,10 @@ class Wrapper:
 
     env: Any
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.env, (Labyrinth, Wrapper)):
+            raise TypeError(f"{type(self).__name__} wraps a Labyrinth or a wrapper of one, not {self.env!r:.80}")
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -110,6 +114,7 @@ class AutoReset(Wrapper):
     next_maze: str = "same"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         choose("next_maze", self.next_maze, RESET_TO)
 
     @functools.partial(jax.jit, static_argnums=0)

@@ -85,6 +85,14 @@ def test_auto_reset_takes_only_known_choices(env, params):
         wrappers.AutoReset(env, "another").step(None, env.reset_to(0, params)[1], 0, params)
 
 
+@pytest.mark.parametrize("wrapper", [wrappers.AutoReset, wrappers.EpisodeStatistics])
+def test_wrappers_refuse_what_is_no_environment(env, wrapper):
+    for wrong in (None, "Labyrinth-v0", wrappers.AutoReset):
+        with pytest.raises(TypeError, match=f"{wrapper.__name__} wraps a Labyrinth or a wrapper of one, not"):
+            wrapper(wrong)
+    assert wrapper(wrapper(env)).unwrapped is env
+
+
 def primitives(jaxpr):
     for equation in jaxpr.eqns:
         yield equation.primitive.name
