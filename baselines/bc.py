@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from baselines import learning, networks, table
+from baselines import learning, networks, ranges, table
 from baselines.learning import Data, Metrics
 from baselines.networks import Network, Variables
 from jaxlab.datasets import Demonstrations
@@ -53,10 +53,9 @@ class Config:
                 object.__setattr__(self, name, getattr(recipe, name))
         choose("render", self.render, table.RENDERS)
         choose("decay", self.decay, learning.DECAYS)
-        for name in ("epochs", "updates", "batch"):
-            value = getattr(self, name)
-            if isinstance(value, int) and value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
+        if isinstance(self.batch, str):
+            choose("batch that is not a number", self.batch, ["full"])
+        ranges.check(self)
 
 
 @jax.tree_util.register_dataclass

@@ -23,6 +23,7 @@ from baselines.table import Table
 from jaxlab import grid, solve
 from jaxlab import splits as jaxlab_splits
 from jaxlab.env import Labyrinth, Params
+from jaxlab.errors import choose
 from jaxlab.maze import Maze
 
 OUTCOMES = ("loop", "goal", "fall", "time")
@@ -164,12 +165,22 @@ def score(env: Labyrinth, params: Params, actions: Any, *, details: bool = True)
         params: solved mazes.
         actions: ``int[N, num_modes, H*W]``.
         details: with one entry for each episode.
+
+    Raises:
+        ValueError: actions of another shape or type, or that are none of the four.
     """
+    actions = np.asarray(actions)
+    shape = len(params.mazes), env.num_modes, env.num_cells
+    if actions.shape != shape or not np.issubdtype(actions.dtype, np.integer):
+        raise ValueError(
+            f"actions must be int{list(shape)}, one of every state, got {actions.dtype}{list(actions.shape)}"
+        )
+    _check_actions(actions)
     played = jax.device_get(episodes(env, params, jnp.asarray(actions, jnp.int32)))
     gained = returns(env, params, played)
     success = played.outcome == GOAL
     bits = np.asarray(params.optimal)
-    is_best = (bits >> np.asarray(actions).astype(np.uint8) & 1).astype(bool)
+    is_best = (bits >> actions.astype(np.uint8) & 1).astype(bool)
     known = bits != 0
     seen = played.visited.reshape(known.shape) & known
     out: dict[str, Any] = {
@@ -235,7 +246,9 @@ def read_splits(given: Mapping[str, Maze] | str | os.PathLike[str]) -> Mapping[s
     """Splits as they are, by the name of a frozen one, or from a folder of ``.labyrinth`` files (host)."""
     if isinstance(given, Mapping):
         return given
-    return jaxlab_splits.load(str(given)) if str(given) in jaxlab_splits.FROZEN else jaxlab_splits.read(given)
+    if str(given) not in jaxlab_splits.FROZEN and os.path.isdir(given):
+        return jaxlab_splits.read(given)
+    return jaxlab_splits.load(choose("splits that are no folder", str(given), jaxlab_splits.FROZEN))
 
 
 def table(
@@ -263,8 +276,11 @@ def table(
         A `Report`; printing it gives the table, ``report.scores`` the figures.
 
     Raises:
+        TypeError: a policy that can't be called.
         ValueError: an answer that is neither ``[B]`` actions nor ``[B, 4]`` logits.
     """
+    if not callable(policy):
+        raise TypeError(f"a policy is a callable from observations to actions or logits, not {policy!r:.80}")
     trained_on = getattr(policy, "observation", "pixels-paper" if render == "paper" else "pixels-direct")
     if observation is None:
         observation, _, how = trained_on.partition("-")
@@ -312,9 +328,13 @@ def _answers(policy: Policy, seen: Table, low: int, high: int) -> np.ndarray:
             f"a policy answers {high - low} observations with actions int[{high - low}] or logits "
             f"float[{high - low}, 4], not {answer.dtype}{list(answer.shape)}"
         )
-    if answer.min() < 0 or answer.max() >= grid.NUM_ACTIONS:
-        raise ValueError(f"actions are 0..3 (up, right, down, left), got {answer.min()}..{answer.max()}")
+    _check_actions(answer)
     return answer
+
+
+def _check_actions(actions: np.ndarray) -> None:
+    if actions.min() < 0 or actions.max() >= grid.NUM_ACTIONS:
+        raise ValueError(f"actions are 0..3 (up, right, down, left), got {actions.min()}..{actions.max()}")
 
 
 def greedy_actions(params: Params, num_modes: int) -> np.ndarray:

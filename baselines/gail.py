@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import optax
 from flax import nnx
 
-from baselines import discriminator, learning, networks, ppo, table, world
+from baselines import discriminator, learning, networks, ppo, ranges, table, world
 from baselines.learning import Data, Metrics
 from baselines.networks import Head, Network, Variables
 from baselines.world import Steps, Walk
@@ -98,11 +98,7 @@ class Config:
         choose("render", self.render, table.RENDERS)
         choose("reward", self.reward, discriminator.REWARDS)
         choose("control", self.control, CONTROLS)
-        if not 0 <= self.judge_memory <= 1:
-            raise ValueError(f"judge_memory must be at least 0 and at most 1, got {self.judge_memory}")
-        for name in ("epochs", "steps", "limit", "passes", "batch", "judge_passes"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        ranges.check(self)
 
 
 @jax.tree_util.register_dataclass

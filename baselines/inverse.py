@@ -52,8 +52,6 @@ class Config(bc.Config):
         super().__post_init__()
         if self.model_updates is None:
             object.__setattr__(self, "model_updates", UPDATES[networks.encoder(self.encoder).observation])
-        if self.renewals < 1:
-            raise ValueError(f"renewals must be at least 1, got {self.renewals}")
 
 
 class Inverse(nnx.Module):

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import optax
 from flax import nnx
 
-from baselines import learning, networks, table, world
+from baselines import learning, networks, ranges, table, world
 from baselines.learning import Data, Metrics
 from baselines.networks import Network, Variables
 from baselines.world import Steps, Walk
@@ -67,6 +67,7 @@ class Config:
     def __post_init__(self) -> None:
         networks.encoder(self.encoder)
         choose("render", self.render, table.RENDERS)
+        ranges.check(self)
         if self.batch < 2 or self.batch % 2:
             raise ValueError(f"batch must be even, half of it demonstrations, got {self.batch}")
         if not 0 <= self.gamma < 1:

@@ -24,8 +24,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxlab import draw, generate, grid, registration, solve, spaces, text, tiles
-from jaxlab.env import Labyrinth, Params, State
-from jaxlab.errors import choose, needs_extra
+from jaxlab.env import MAX_STEPS, Labyrinth, Params, State
+from jaxlab.errors import choose, needs_extra, whole
+from jaxlab.generate.carve import check_start_goal
 from jaxlab.maze import NONE, Maze, concatenate, marks
 from jaxlab.render import render
 from jaxlab.text import Settings
@@ -87,6 +88,7 @@ class LabyrinthEnv(gymnasium.Env):
     ) -> None:
         self.core = core(shape, occlusion, key_and_door, icy_floor, render_mode, observation, pixels, **choices)
         self.render_mode = render_mode
+        check_later(self.core, start_goal, max_steps)
         self._start_goal = start_goal
         self._max_steps = max_steps
         self._window = Window("Labyrinth", FPS) if render_mode == "human" else None
@@ -355,6 +357,13 @@ def core(
         pixels=pixels,
         **choices,
     )
+
+
+def check_later(env: Labyrinth, start_goal: str, max_steps: int | None) -> None:
+    """Refuse at once what would be used only when a maze is drawn."""
+    check_start_goal(env.shape, start_goal, None)
+    if max_steps is not None:
+        whole("max_steps", max_steps, 1, MAX_STEPS)
 
 
 def keeps_maze(options: dict[str, Any] | None) -> bool:

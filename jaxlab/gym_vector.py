@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from jaxlab import grid
 from jaxlab.env import Labyrinth, Params, State
-from jaxlab.gym import FPS, PIXELS, core, draw_mazes, keeps_maze, maze_seed, to_gymnasium, to_numpy
+from jaxlab.gym import FPS, PIXELS, check_later, core, draw_mazes, keeps_maze, maze_seed, to_gymnasium, to_numpy
 from jaxlab.maze import Maze
 from jaxlab.render import render
 from jaxlab.wrappers import restart
@@ -70,6 +70,7 @@ class LabyrinthVectorEnv(gymnasium.vector.VectorEnv):
         self.single_observation_space = to_gymnasium(self.core.observation_space)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        check_later(self.core, start_goal, max_steps)
         self._start_goal, self._max_steps = start_goal, max_steps
         self._randoms: list[np.random.Generator | None] = [None] * self.num_envs
         self._set = None if mazes is None else self.core.params(mazes, max_steps)

@@ -55,7 +55,7 @@ def test_config_takes_the_encoders_recipe_and_refuses_nonsense():
     for wrong, message in (
         ({"encoder": "cn"}, "did you mean 'cnn'"),
         ({"decay": "cosin"}, "did you mean 'cosine'"),
-        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"epochs": 0}, "epochs must be a whole number of at least 1"),
     ):
         with pytest.raises(ValueError, match=message):
             bc.Config(**wrong)

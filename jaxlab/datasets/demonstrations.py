@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxlab import grid, solve
 from jaxlab.env import Labyrinth, Params
+from jaxlab.errors import whole
 from jaxlab.maze import Array, Maze
 
 
@@ -72,7 +73,7 @@ def demonstrations(env: Labyrinth, mazes: Maze | Params, seed: int = 0) -> Demon
     is_best = (bits.reshape(num_mazes, -1)[..., None] >> np.arange(grid.NUM_ACTIONS) & 1).astype(bool)
 
     counts = _count_solutions(distance, is_best, following)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole("seed", seed, 0))
     every = np.arange(num_mazes)
     state = start.astype(np.int64)  # mode 0
     rows = []

@@ -99,6 +99,12 @@ class Episodes:
         )
 
 
+def check_episodes(given: object) -> None:
+    """Raise ``TypeError`` for what writers of data sets can't write."""
+    if not isinstance(given, Episodes):
+        raise TypeError(f"this writes jaxlab.datasets.episodes(...), got {type(given).__name__}")
+
+
 def episodes(env: Labyrinth, mazes: Maze | Params, variant: str = "shortest", seed: int = 0) -> Episodes:
     """Play every maze of a set along its solutions (host).
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxlab.datasets.episodes import Episodes, Progress, from_rows
+from jaxlab.datasets.episodes import Episodes, Progress, check_episodes, from_rows
 from jaxlab.errors import needs_extra
 from jaxlab.files import write_atomic
 
@@ -50,12 +50,16 @@ def write_huggingface(
     Raises:
         ImportError: ``datasets`` or Pillow is not installed.
         FileExistsError: the folder holds something.
+        TypeError: no mapping, or something else than episodes in it.
         ValueError: an environment that does not observe pixels.
     """
     root = Path(folder)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise FileExistsError(f"{root} exists and is not an empty folder")
+    if not isinstance(splits, Mapping):
+        raise TypeError(f"splits must be a mapping from names to episodes, got {type(splits).__name__}")
     for split, episodes in splits.items():
+        check_episodes(episodes)
         if episodes.env.observation != "pixels":
             raise ValueError(f'split {split!r}: the obs column holds images, make the environment with "pixels"')
     named = {ALIASES.get(split, split): episodes for split, episodes in splits.items()}
@@ -86,6 +90,7 @@ def read_huggingface(folder: str | os.PathLike[str], split: str = "train") -> Ep
 
     Raises:
         ImportError: ``datasets`` is not installed.
+        FileNotFoundError: no data there.
         ValueError: no such split or a missing column.
     """
     datasets = _datasets()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxlab.datasets.episodes import Episodes
+from jaxlab.datasets.episodes import Episodes, check_episodes
 from jaxlab.errors import needs_extra
 
 
@@ -30,6 +30,7 @@ def write_minari(folder: str | os.PathLike[str], episodes: Episodes, name: str =
         from minari.data_collector import EpisodeBuffer
     except ImportError:
         raise needs_extra("minari", "data") from None
+    check_episodes(episodes)
     env = episodes.env
     states, which = episodes.distinct()
     observations = episodes.observe(states)

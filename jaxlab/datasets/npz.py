@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxlab.datasets.episodes import Episodes, from_rows
+from jaxlab.datasets.episodes import Episodes, check_episodes, from_rows
 from jaxlab.files import read_arrays, write_atomic
 
 NEEDED = ("obs", "actions", "rewards", "episode_starts")
@@ -21,6 +21,7 @@ def write_npz(path: str | os.PathLike[str], episodes: Episodes) -> None:
     ``episode_returns`` has one number an episode. ``info`` holds the maze text of each row,
     from which `read_npz` plays the episodes again.
     """
+    check_episodes(episodes)
     if episodes.env.view is not None:
         raise ValueError("the layout holds one array a row: choose an observation without view")
     states, which = episodes.distinct()

@@ -16,17 +16,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+import baselines
 import jaxlab
+from baselines import bc, bco, dagger, evaluate, gail, iupe, merge, results, sqil
 from jaxlab import analysis, audit, datasets, files, generate, maze, solve, splits, text, wrappers
 
-MODULES = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (analysis, audit, datasets, files, generate, jaxlab, jnp, maze, solve, splits, text, wrappers)
-}
+CORE = analysis, audit, datasets, files, generate, jaxlab, jnp, maze, solve, splits, text, wrappers
+LEARNING = baselines, bc, bco, dagger, evaluate, gail, gymnasium, iupe, merge, results, sqil
+MODULES = {module.__name__.rpartition(".")[2]: module for module in CORE + LEARNING}
 CALLS = """
 == A maze
 jaxlab.from_edges([(0, 1)], (1, 1), 0, 0)
@@ -199,6 +201,53 @@ analysis.jensen_shannon(np.zeros(4), np.ones(4))
 analysis.wasserstein(np.ones(4), np.ones(4), (3, 3))
 analysis.permutation_test(analysis.jensen_shannon, np.zeros((0, 4)), np.ones((2, 4)))
 analysis.permutation_test(np.ones(4), np.ones(4), np.ones(4))
+== Gymnasium
+gymnasium.make("Labyrinth-v0", shape="ab")
+gymnasium.make("Labyrinth-v0", shape=(1, 1))
+gymnasium.make("Labyrinth-v0", observation="picture")
+gymnasium.make("Labyrinth-v0", shape=(3, 3), mazes=TWO)
+gymnasium.make("Labyrinth-v0", render_mode="video")
+gymnasium.make("Labyrinth-v0", start_goal="random")
+gymnasium.make("Labyrinth-v0", max_steps=0)
+GYM.step(4)
+GYM.step(None)
+GYM.step(1.5)
+GYM.reset(options={"maze": 3})
+GYM.load("nowhere.labyrinth")
+gymnasium.make_vec("Labyrinth-v0", num_envs=0)
+gymnasium.make_vec("Labyrinth-v0", num_envs=2, autoreset_mode="Never")
+== Writers of data sets
+datasets.demonstrations(ENV, ROWS)
+datasets.demonstrations(ENV, TWO, -1)
+datasets.write_npz(FOLDER, None)
+datasets.read_huggingface(FOLDER)
+datasets.write_huggingface(FOLDER, None)
+datasets.write_minari(FOLDER, None)
+== Learning and scores
+baselines.load("nowhere")
+baselines.load(FOLDER, which="first")
+results.read("nowhere")
+results.check(None)
+results.check({})
+evaluate.table(None, {"test": TWO})
+evaluate.table(len, {})
+evaluate.table(len, {"test": TWO}, observation="sound")
+evaluate.table(len, "6x6-v1")
+evaluate.table(len, {"test": TWO})
+evaluate.score(ENV, PARAMS, np.zeros((2, 1, 3), int))
+evaluate.score(ENV, PARAMS, np.full((2, 1, 4), 9))
+bc.Config(encoder="transformer")
+bc.Config(epochs=-1)
+bc.Config(batch="half")
+bc.Config(dropout=1.5)
+bc.Config(learning_rate=0)
+dagger.Config(beta="never")
+gail.Config(reward="positive")
+gail.Config(control="none of them")
+sqil.Config(alpha=0)
+bco.Config(alpha=-1)
+iupe.Config(labels="best")
+merge.merge([])
 == Large
 len(jaxlab.Labyrinth((2, 2)).params(ONE_OF[np.zeros(10**6, int)]).distance)
 int(jaxlab.Labyrinth((200, 200)).params(LONG).distance[0, 0, 0])
@@ -228,6 +277,8 @@ def names() -> dict[str, Any]:
     params = env.params(two)
     snake = [(r * 200 + c, r * 200 + c + 1) for r in range(200) for c in range(199)]
     snake += [(r * 200 + (199 if r % 2 == 0 else 0), r * 200 + 200 + (199 if r % 2 == 0 else 0)) for r in range(199)]
+    made = gymnasium.make("Labyrinth-v0", shape=(2, 2))
+    made.reset(seed=0)
     wide = jaxlab.grid.edges((40, 40)).tolist()
     return {
         **MODULES,
@@ -248,6 +299,7 @@ def names() -> dict[str, Any]:
         "BARE": jaxlab.Labyrinth((2, 2), reward="released").bare_params(two),
         "STATE": env.reset_to(0, params)[1],
         "KEY": jax.random.key(0),
+        "GYM": made.unwrapped,
         "FOLDER": tempfile.mkdtemp(),
         "LONG": jaxlab.stack([jaxlab.from_edges(snake, (200, 200), 0, 199 * 200)]),
         "OPEN": jaxlab.from_edges(wide, (40, 40), 0, 1599),
@@ -326,7 +378,8 @@ def markdown() -> str:
         "What every public function does with wrong shapes, types, ranges, empty sets and extreme mazes: a value or",
         "an error that says what was given and what is allowed. `bash scripts/calls.sh` writes this page, and a test",
         "compares it with what the functions do. `ONE` is a maze of 2 x 2, `TWO` a set of two such, `ROW` a maze of",
-        "1 x 7, `APART` a set with a goal out of reach, `LONG` one of 200 x 200, `OPEN` 40 x 40 without inner walls.",
+        "1 x 7, `APART` a set with a goal out of reach, `LONG` one of 200 x 200, `OPEN` 40 x 40 without inner walls,",
+        "`GYM` an environment of 2 x 2 that was reset.",
     ]
     before = ""
     for section, call in calls(large=True):
