@@ -44,9 +44,9 @@ next cells for long.
 OPEN_AT_FIRST = -4.0
 """Bias of the border network at the start: shut with probability 0.02, so that values reach far from the first."""
 SURE = 9.0
-"""In use, scores are taken with so much more certainty than in training (`certainty`)."""
+"""In use, with neither key nor ice, scores are taken with so much more certainty than in training (`certainty`)."""
 LEARNED_ON = 25
-"""In mazes with more than `SURE` times as many cells as this, with still more."""
+"""In mazes with more than so many cells, or more than `SURE` times as many, with still more."""
 SMALL = 0.1
 """Scale of the last layers at the start: nearly uniform beliefs, so that no softmax begins saturated."""
 
@@ -230,7 +230,8 @@ class Planner(nnx.Module):
     def believe(self, x: jax.Array, rngs: nnx.Rngs | None = None) -> Beliefs:
         """What the networks read off pictures."""
         (height, width), batch = self.shape, x.shape[0]
-        sure = certainty(self.shape) if rngs is None else 1.0
+        bare = not (self.has_key or self.has_hazard)
+        sure = certainty(self.shape, bare=bare) if rngs is None else 1.0
         score = sure * self.cell(cells(x, self.shape))
         goal, agent, *others = jnp.moveaxis(score, -1, 0)
         key = door = hazard = None
@@ -269,17 +270,18 @@ class Planner(nnx.Module):
         return self.border(borders(x, self.shape, side, shift))[..., 0]
 
 
-def certainty(shape: tuple[int, int]) -> float:
-    """What scores are multiplied by in use.
+def certainty(shape: tuple[int, int], *, bare: bool = True) -> float:
+    """What scores are multiplied by in use; ``bare``: mazes without key, door, ice or other tiles.
 
     Training leaves doubts: the agent is there with 0.95, a wall with 0.6. At 5x5 they do no harm but
     where a wall of 0.6 costs less than a long way round. With nine times as many cells they add up:
-    the agent's softmax keeps half, and H*W times a small doubt is several moves.
+    the agent's softmax keeps half, and H*W times a small doubt is several moves. With key or ice
+    some borders are misread, and then more certainty makes it worse.
 
-    >>> certainty((3, 5)), certainty((30, 30))
-    (9.0, 36.0)
+    >>> certainty((3, 5)), certainty((30, 30)), certainty((3, 5), bare=False)
+    (9.0, 36.0, 1.0)
     """
-    return max(SURE, shape[0] * shape[1] / LEARNED_ON)
+    return max(SURE if bare else 1.0, shape[0] * shape[1] / LEARNED_ON)
 
 
 def cells(x: jax.Array, shape: tuple[int, int]) -> jax.Array:

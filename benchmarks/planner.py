@@ -163,19 +163,23 @@ def doubts(figures: Figures, seeds: int) -> None:
 
 
 def certainty(figures: Figures, seeds: int) -> None:
-    """How much more certain in use than in training: all five splits of sets of mazes of their own."""
-    env = cloning().env((5, 5))
-    for number in SURE_ON:
-        given = splits.make((5, 5), 100, 100, 100, seed=number)
-        study = Study(f"certainty, {number}", given["train"], updates=UPDATES)
-        last = f"certainty, mazes of seed {number}, {TIMES[-1]:g} times"
-        for run in study.runs(seed for seed in range(min(seeds, 2)) if figures.lacks(last, seed)):
-            for times in TIMES:
-                with changed({"SURE": times}):
-                    solved = [
-                        solved_by(beliefs_of(run, env, env.params(m))[0], env, env.params(m)) for m in given.values()
-                    ]
-                figures.add(f"certainty, mazes of seed {number}, {times:g} times", run.seed, np.concatenate(solved))
+    """How much more certain in use than in training: all splits of sets of mazes of their own."""
+    for what, flags, numbers in (
+        ("", {}, SURE_ON),
+        ("key and door, ", {"key_and_door": True}, SURE_ON[:1]),
+        ("ice, ", {"icy_floor": True}, SURE_ON[:1]),
+    ):
+        for number in numbers:
+            given = splits.make((5, 5), 100, 100, 100, seed=number, **flags)
+            study = Study(f"certainty, {what}{number}", given["train"], updates=UPDATES, settings=flags)
+            env = study.env((5, 5))
+            params = [env.params(mazes) for mazes in given.values()]
+            names = {times: f"certainty, {what}mazes of seed {number}, {times:g} times" for times in TIMES}
+            for run in study.runs(seed for seed in range(min(seeds, 2)) if figures.lacks(names[TIMES[-1]], seed)):
+                for times, name in names.items():
+                    with changed({"certainty": lambda shape, bare, times=times: times}):
+                        solved = [solved_by(beliefs_of(run, env, each)[0], env, each) for each in params]
+                    figures.add(name, run.seed, np.concatenate(solved))
 
 
 def unbiased(figures: Figures, seeds: int) -> None:
