@@ -7,7 +7,7 @@ import pages
 
 import baselines
 from baselines import evaluate
-from benchmarks import gail_speed, one_maze, seeds, start_marker
+from benchmarks import gail_speed, nearest_images, one_maze, seeds, start_marker
 from jaxlab import grid, splits
 
 RESULTS = pages.ROOT / "benchmarks" / "results"
@@ -89,3 +89,9 @@ def test_the_table_of_new_starts():
     text = start_marker.markdown({row: {"moved": part, "left": part} for row in ("dagger", "bc")}, "cnn")
     assert text.splitlines()[-2] == "| bc | 1 | 50.0 [25.0, 75.0] | 50.0 [25.0, 75.0] |  |  |"
     assert text.splitlines()[-1].endswith("| +50.0 [+25.0, +75.0] | +50.0 [+25.0, +75.0] |")
+
+
+def test_the_table_of_nearest_images():
+    row = dict.fromkeys(nearest_images.nearest.SHARED, {"nearest": 0.5, "chance": 0.1})
+    text = nearest_images.markdown({"dagger": {"runs": 2, **row}, "bc": {"runs": 1, **row}})
+    assert text.splitlines()[-2:] == [f"| bc | 1{' | 50 (10)' * 4} |", f"| dagger | 2{' | 50 (10)' * 4} |"]
