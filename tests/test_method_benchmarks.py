@@ -92,6 +92,6 @@ def test_the_table_of_new_starts():
 
 
 def test_the_table_of_nearest_images():
-    row = dict.fromkeys(nearest_images.nearest.SHARED, {"nearest": 0.5, "chance": 0.1})
+    row = {name: {"nearest": 0.5, "chance": 0.1} for name in nearest_images.nearest.SHARED}
     text = nearest_images.markdown({"dagger": {"runs": 2, **row}, "bc": {"runs": 1, **row}})
     assert text.splitlines()[-2:] == [f"| bc | 1{' | 50 (10)' * 4} |", f"| dagger | 2{' | 50 (10)' * 4} |"]
