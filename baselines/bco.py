@@ -35,8 +35,8 @@ class Config(inverse.Config):
     """Steps of the policy at each renewal, as a share of the random steps; 0 is BCO(0)."""
     balanced: bool = False
     """Draw the model's data evenly over the actions, as IUPE does."""
-    keep_bumps: bool = True
-    """Train the model also on steps into a wall, whose action can't be told."""
+    keep_bumps: bool = False
+    """Train the model also on steps into a wall, whose action can't be told; no demonstration has one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

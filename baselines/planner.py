@@ -43,7 +43,7 @@ next cells for long.
 """
 OPEN_AT_FIRST = -4.0
 """Bias of the border network at the start: shut with probability 0.02, so that values reach far from the first."""
-SURE = 9.0
+SURE = 4.0
 """In use, with neither key nor ice, scores are taken with so much more certainty than in training (`certainty`)."""
 LEARNED_ON = 25
 """In mazes with more than so many cells, or more than `SURE` times as many, with still more."""
@@ -279,7 +279,7 @@ def certainty(shape: tuple[int, int], *, bare: bool = True) -> float:
     some borders are misread, and then more certainty makes it worse.
 
     >>> certainty((3, 5)), certainty((30, 30)), certainty((3, 5), bare=False)
-    (9.0, 36.0, 1.0)
+    (4.0, 36.0, 1.0)
     """
     return max(SURE if bare else 1.0, shape[0] * shape[1] / LEARNED_ON)
 
