@@ -102,7 +102,9 @@ def main() -> None:
     first = {case["title"].split(", ")[1]: case for case in reversed(cases)}
     again = [case for case in cases if all(case is not shown for shown in first.values())]
     cases = (list(first.values()) + again)[:SHOWN]
-    figure, axes = pyplot.subplots(2, SHOWN // 2, figsize=(8, 4.4), dpi=120, squeeze=False)
+    columns = min(max(len(cases), 1), SHOWN // 2)
+    rows = max(1, -(-len(cases) // columns))
+    figure, axes = pyplot.subplots(rows, columns, figsize=(2 * columns, 2.2 * rows), dpi=120, squeeze=False)
     for ax in axes.flat:
         ax.set_axis_off()
     for ax, case in zip(axes.flat, cases, strict=False):
