@@ -1,5 +1,7 @@
 """Mazes as data: cells, passages, indexing, symmetry."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from strategies import SHAPES, random_maze
@@ -112,3 +114,126 @@ def test_structure_is_exact():
     mazes = [random_maze(np.random.default_rng(i), (3, 3)) for i in range(50)]
     keys = {mazes_.structure(maze.walls).tobytes() for maze in mazes}
     assert len(keys) == len({tuple(jaxlab.to_edges(maze)) for maze in mazes})
+
+
+# -- conversions and turns, by hand ---------------------------------------------------------------
+
+FIELDS = ("walls", "start", "goal", "key", "door", "ice")
+
+
+def equal(one: jaxlab.Maze, other: jaxlab.Maze) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in FIELDS)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_fine_grid_is_what_is_drawn_and_goes_back(shape):
+    maze = random_maze(np.random.default_rng(2), shape)
+    fine = mazes_.lattice(maze.walls)
+    rows = repr(maze).splitlines()[-2:1:-1]
+    assert fine.dtype == np.uint8
+    assert fine.tolist() == [[int(sign in "|-+") for sign in row[2:-2:2]] for row in rows]
+    assert np.array_equal(mazes_.walls_from_lattice(fine), maze.walls)
+    assert np.array_equal(mazes_.walls_from_edges(mazes_.open_edges(maze.walls), shape), maze.walls)
+
+
+def turnable() -> jaxlab.Maze:
+    """The path 0, 1, 2, 5 in two rows of three, with something on every cell."""
+    mud = np.array([[False, False, False], [True, False, False]])
+    maze = jaxlab.from_edges([(0, 1), (1, 2), (2, 5)], (2, 3), start=0, goal=5, key=1, door=2, ice=[4])
+    return maze.replace(tiles={"mud": mud})
+
+
+@pytest.mark.parametrize(
+    ("symmetry", "edges", "cells"),
+    [
+        # Page:  3 4 5    turned anticlockwise:  5 2    mirrored:  5 4 3
+        #        0 1 2                           4 1               2 1 0
+        #                                        3 0
+        (0, [(0, 1), (1, 2), (2, 5)], [0, 5, 1, 2, 4, 3]),
+        (1, [(1, 3), (3, 5), (4, 5)], [1, 4, 3, 5, 2, 0]),
+        (4, [(0, 1), (0, 3), (1, 2)], [2, 3, 1, 0, 4, 5]),
+    ],
+)
+def test_a_turn_carries_everything_to_the_cell_that_the_page_shows(symmetry, edges, cells):
+    turned = mazes_.transform(turnable(), symmetry)
+    mazes_.check(turned)
+    assert jaxlab.to_edges(turned) == edges
+    places = [turned.start, turned.goal, turned.key, turned.door]
+    layers = [np.flatnonzero(layer).tolist() for layer in (turned.ice, turned.tiles["mud"])]
+    assert [*map(int, places), *layers[0], *layers[1]] == cells
+
+
+def test_symmetries_are_turns_after_a_mirror():
+    maze = turnable()
+    for symmetry in range(1, 8):
+        before = mazes_.transform(maze, symmetry - 1) if symmetry != 4 else maze
+        assert equal(mazes_.transform(before, 4 if symmetry == 4 else 1), mazes_.transform(maze, symmetry))
+    for wrong in (-1, 8):
+        with pytest.raises(ValueError, match=r"0\.\.7"):
+            mazes_.transform(maze, wrong)
+    assert mazes_.symmetries((2, 3)) == [0, 2, 4, 6] and mazes_.symmetries((2, 2)) == list(range(8))
+    absent = mazes_.transform(maze.replace(key=np.int32(-1)), 1)
+    assert int(absent.key) == -1
+
+
+def test_sets_and_device_arrays_are_turned_alike():
+    dice = np.random.default_rng(4)
+    mazes = jaxlab.stack([random_maze(dice, (3, 3), lock=True, ice=2) for _ in range(4)])
+    turned = mazes_.transform(jax.tree.map(jnp.asarray, mazes), 3)
+    assert isinstance(turned.walls, jax.Array) and turned.walls.dtype == jnp.uint8 and turned.key.dtype == jnp.int32
+    for one, whole in zip(mazes, turned, strict=True):
+        assert equal(mazes_.transform(one, 3), whole)
+
+
+def test_the_canonical_form_is_the_least_and_the_same_for_a_set():
+    dice = np.random.default_rng(3)
+    mazes = jaxlab.stack([random_maze(dice, (4, 4)) for _ in range(6)])
+    forms = [[mazes_.structure(mazes_.transform(maze, k).walls).tobytes() for k in range(8)] for maze in mazes]
+    assert [form.tobytes() for form in mazes_.canonical(mazes.walls)] == [min(of_one) for of_one in forms]
+    assert np.array_equal(mazes_.canonical(mazes.walls.reshape(2, 3, 4, 4))[1, 2], mazes_.canonical(mazes[5].walls))
+
+
+def test_sets_are_joined_and_what_does_not_fit_is_refused():
+    one, other = jaxlab.stack([example()]), jaxlab.stack([example().replace(start=np.int32(1))] * 2)
+    joined = mazes_.concatenate([one, other])
+    assert len(joined) == 3 and joined.start.tolist() == [0, 1, 1]
+    assert repr(joined.replace(walls=np.zeros((2, 3, 3, 3), np.uint8))) == "(2, 3) x Maze 3x3"
+    muddy = one.replace(tiles={"mud": np.zeros((1, 3, 3), bool)})
+    for wrong in ([one, muddy], [one, jaxlab.stack([jaxlab.from_edges([(0, 1)], (1, 2), 0, 1)])]):
+        with pytest.raises(ValueError, match="one shape and the same tiles"):
+            mazes_.concatenate(wrong)
+    with pytest.raises(ValueError, match="the same tiles"):
+        jaxlab.stack([muddy[0], one[0]])
+    for wrong in ([], [example()]):
+        with pytest.raises(TypeError, match="at least one set"):
+            mazes_.concatenate(wrong)
+
+
+def test_a_layer_is_no_list_of_mazes():
+    assert len(list(jaxlab.stack([example()] * 3))) == 3
+    with pytest.raises(TypeError, match="single maze"):
+        len(example())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"walls": example().walls.astype(np.int32)}, "must be uint8, got int32"),
+        ({"walls": example().walls[0]}, r"must be \[..., H, W\], got shape \(3,\)"),
+        ({"walls": example().walls ^ np.uint8(1)}, "walls do not agree"),
+        ({"start": np.int32(-1)}, r"start must lie in 0\.\.8, got -1\.\.-1"),
+        ({"goal": np.int32(9)}, r"goal must lie in 0\.\.8, got 9\.\.9"),
+        ({"key": np.int32(-2)}, r"key must lie in -1\.\.8, got -2\.\.-2"),
+        ({"door": np.float32(5)}, "door must be integers"),
+        ({"key": np.zeros(2, np.int32)}, "key must be integers of shape"),
+        ({"ice": np.zeros((3, 2), bool)}, "layer 'ice' must be bool"),
+        ({"tiles": {"mud": np.zeros((3, 3), int)}}, "layer 'mud' must be bool"),
+        ({"key": np.int32(8)}, "goal and key share cell 8"),
+        ({"start": np.int32(7)}, "ice and start share cell 7"),
+    ],
+)
+def test_check_says_what_is_wrong(change, words):
+    mazes_.check(example())
+    mazes_.check(example().replace(key=np.int32(-1), door=np.int32(-1)))
+    with pytest.raises(ValueError, match=words):
+        mazes_.check(example().replace(**change))

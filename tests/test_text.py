@@ -118,6 +118,9 @@ FAULTS = {
     "end misspelt": (("\nend", "\nfin"), 14, 1, "'end'"),
     "more after the end": (("\nend", "\nend\n  more"), 15, 3, "nothing after 'end'"),
     "open comment": (("\nend", '\nend\n """ for ever'), 15, 2, "closing"),
+    "open comment after a whole one": (("\nend", '\nend\n"""a"""  """b'), 15, 10, "closing"),
+    "after a comment": (("icy_floor: True", 'icy_floor: """no""" yes'), 5, 21, "True or False"),
+    "one sign of a wall": ((GOOD[GOOD.index("-----") :], "-\n|\n-\nend"), 9, 1, "4 x columns + 1"),
     "no maze": ((GOOD[GOOD.index("labyrinth:") :], ""), 8, 1, "labyrinth:"),
     "no drawing": ((GOOD[GOOD.index("-----") :], ""), 9, 1, "upper outer wall"),
     "no lower wall": (("-------------\nend", ""), 13, 1, "lower outer wall"),
@@ -146,6 +149,21 @@ def test_a_maze_of_one_cell_and_an_empty_text_are_refused():
     assert "labyrinth:" in str(parse_error(""))
     with pytest.raises(TypeError, match=r"jaxlab\.load"):
         text.parse(b"labyrinth:")
+
+
+@pytest.mark.parametrize("drawn", ["---------\n| S   E |\n---------", "-----\n| E |\n|   |\n| S |\n-----"])
+def test_the_smallest_mazes_have_two_cells(drawn):
+    maze, _ = text.parse(f"labyrinth:\n{drawn}\nend")
+    assert jaxlab.to_edges(maze) == [(0, 1)] and (int(maze.start), int(maze.goal)) == (0, 1)
+
+
+def test_a_file_of_the_greatest_length_is_read(tmp_path):
+    path = tmp_path / "long.labyrinth"
+    path.write_text(GOOD + "\n" * (text.MAX_BYTES - len(GOOD)))
+    assert equal(jaxlab.load(path)[0], text.parse(GOOD)[0])
+    path.write_text(GOOD + "\n" * (text.MAX_BYTES - len(GOOD) + 1))
+    with pytest.raises(LabyrinthFileError, match="2 MiB"):
+        jaxlab.load(path)
 
 
 def test_bytes_that_are_not_utf8_are_located(tmp_path):
@@ -180,7 +198,7 @@ def test_two_gigabytes_are_refused_without_being_read(tmp_path):
 @pytest.mark.parametrize("noise", ["\n", "#", '"', '"""', "|\n", "labyrinth:\n", "-", "é"])
 def test_the_longest_noise_is_refused(noise):
     longest = noise * (text.MAX_BYTES // len(noise.encode()))
-    parse_error(longest)
+    assert "2 MiB" not in str(parse_error(longest)), "that much is read"
     parse_error("labyrinth:\n" + longest[:-100])
     with pytest.raises(LabyrinthFileError, match="2 MiB"):
         text.parse(longest + noise * 4 + "x" * text.MAX_BYTES)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from types import ModuleType
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,9 +14,13 @@ import pytest
 import jaxlab
 from jaxlab import DOWN, LEFT, RIGHT, UP
 
-DOCS = vars(pages.run("docs/tiles.md"))
-
 LINE = [(0, 1), (1, 2), (2, 3)]
+
+
+@functools.cache
+def docs() -> ModuleType:
+    """The page's own tiles."""
+    return pages.run("docs/tiles.md")
 
 
 def build(tile: jaxlab.Tile, edges, shape, start, goal, cells, **choices):
@@ -79,44 +86,44 @@ def assert_drawn(env, params, color):
 def test_mud_costs_five():
     # Two ways from 0 to 3 on a ring: through the mud 1, or round by 4, 5, 6, 7.
     ring = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 5), (5, 6), (6, 7), (3, 7)]
-    env, params = build(DOCS["MUD"], ring, (2, 4), 0, 3, [1])
+    env, params = build(docs().MUD, ring, (2, 4), 0, 3, [1])
     assert int(params.shortest[0]) == 5, "going round (5) beats wading (7)"
     steps = walk(env, params, [RIGHT, RIGHT, RIGHT])
     assert [int(step.state.t) for step in steps] == [5, 6, 7]
     u = 0.1 / 8
     assert [float(step.reward) for step in steps] == pytest.approx([-5 * u, -u, 1 + (5 - 1) * u])
     assert_solved(env, params)
-    assert_drawn(env, params, DOCS["MUD"].color)
+    assert_drawn(env, params, docs().MUD.color)
     # In a corridor there is no other way: then wading is optimal and returns 1.
-    env, params = build(DOCS["MUD"], LINE, (1, 4), 0, 3, [1, 3])
+    env, params = build(docs().MUD, LINE, (1, 4), 0, 3, [1, 3])
     assert int(params.shortest[0]) == 11
     assert_solved(env, params)
 
 
 def test_mud_at_the_time_limit_counts_no_further_than_the_limit():
-    env, _ = build(DOCS["MUD"], LINE, (1, 4), 0, 3, [1])
-    params = env.params(build(DOCS["MUD"], LINE, (1, 4), 0, 3, [1])[1].mazes, max_steps=3)
+    env, _ = build(docs().MUD, LINE, (1, 4), 0, 3, [1])
+    params = env.params(build(docs().MUD, LINE, (1, 4), 0, 3, [1])[1].mazes, max_steps=3)
     out = walk(env, params, [RIGHT])[0]
     assert bool(out.truncated) and int(out.state.t) == 3 and float(out.reward) == pytest.approx(-3 * 0.1 / 4)
 
 
 def test_a_teleporter_carries_to_its_twin():
-    env, params = build(DOCS["TELEPORTER"], [(0, 1), (2, 3)], (1, 4), 0, 3, [1, 2])
+    env, params = build(docs().TELEPORTER, [(0, 1), (2, 3)], (1, 4), 0, 3, [1, 2])
     steps = walk(env, params, [RIGHT, LEFT, RIGHT])
     assert [int(step.state.cell) for step in steps] == [2, 2, 3], "off at 1, out at 2; a bump does not carry back"
     assert int(params.shortest[0]) == 2
     assert_solved(env, params)
-    assert_drawn(env, params, DOCS["TELEPORTER"].color)
+    assert_drawn(env, params, docs().TELEPORTER.color)
 
 
 def test_a_one_way_cell_is_left_in_one_direction_only():
-    env, params = build(DOCS["ONE_WAY"], LINE, (1, 4), 0, 3, [1])
+    env, params = build(docs().ONE_WAY, LINE, (1, 4), 0, 3, [1])
     assert [int(step.state.cell) for step in walk(env, params, [RIGHT, LEFT, RIGHT])] == [1, 1, 2]
-    assert_drawn(env, params, DOCS["ONE_WAY"].color)
-    env, params = build(DOCS["ONE_WAY"], LINE, (1, 4), 3, 0, [1])
+    assert_drawn(env, params, docs().ONE_WAY.color)
+    env, params = build(docs().ONE_WAY, LINE, (1, 4), 3, 0, [1])
     assert int(params.shortest[0]) == -1 and int(params.distance[0, 0, 2]) == -1
     assert int(params.distance[0, 0, 0]) == 0
-    env, params = build(DOCS["ONE_WAY"], LINE, (1, 4), 1, 3, [1])
+    env, params = build(docs().ONE_WAY, LINE, (1, 4), 1, 3, [1])
     assert_solved(env, params)
 
 
@@ -126,7 +133,7 @@ def test_a_switch_opens_a_wall_for_good():
     gate[0, 3] = lever[0, 0] = True
     maze = jaxlab.from_edges([(0, 1), (1, 2), (3, 4)], shape, start=2, goal=4)
     maze = maze.replace(tiles={"switch": lever, "gate": gate})
-    env = jaxlab.Labyrinth(shape, tiles=(DOCS["SWITCH"],))
+    env = jaxlab.Labyrinth(shape, tiles=(docs().SWITCH,))
     params = env.params(maze)
     assert env.num_modes == 2 and int(params.shortest[0]) == 6
     steps = walk(env, params, [RIGHT, LEFT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT])
@@ -157,7 +164,7 @@ def test_a_tile_that_swaps_two_actions_is_solved_with_no_change_to_the_solver():
 
 def test_own_tiles_combine_with_key_door_and_ice():
     shape = (3, 3)
-    tiles = (DOCS["MUD"], DOCS["SWITCH"])
+    tiles = (docs().MUD, docs().SWITCH)
     mud, lever, gate = (np.zeros(shape, bool) for _ in range(3))
     mud[0, 1] = lever[1, 0] = gate[2, 1] = True
     edges = jaxlab.grid.edges(shape).tolist()
