@@ -207,6 +207,29 @@ def test_params_refuse_mazes_that_do_not_fit():
         jaxlab.Labyrinth((1, 5)).bare_params(CORRIDOR)
 
 
+def test_params_name_the_maze_that_lacks_its_key_or_has_a_door_for_nothing():
+    env, bare = jaxlab.Labyrinth((3, 3), **ALL_ON), jaxlab.Labyrinth((3, 3), icy_floor=True)
+    doorless = FURNISHED.replace(door=np.int32(-1))
+    with pytest.raises(ValueError, match="maze 1 has no key or no door"):
+        env._check(jaxlab.stack([FURNISHED, doorless, FURNISHED]))
+    for half in (doorless, FURNISHED.replace(key=np.int32(-1))):
+        with pytest.raises(ValueError, match="hold a key or a door"):
+            bare._check(half)
+    assert len(env._check(FURNISHED)) == 1
+
+
+def test_what_needs_solutions_says_so_or_gives_none():
+    env = jaxlab.Labyrinth((1, 5), view=np.int64(3), observation="grid")
+    assert type(env.view) is int
+    params = env.params(CORRIDOR)
+    state = env.reset_to(0, params)[1]
+    for lacking in ("distance", "optimal"):
+        info = env.step(None, state, RIGHT, dataclasses.replace(params, **{lacking: None})).info
+        assert int(info["distance"]) == -1 and not bool(info["is_optimal"])
+    with pytest.raises(ValueError, match="needs solved mazes"):
+        env.step(None, state, RIGHT, dataclasses.replace(params, shortest=None))
+
+
 def test_bare_params_play_without_solutions_inside_jit():
     env = jaxlab.Labyrinth((1, 5), reward="released")
 

@@ -12,7 +12,7 @@ import pages
 import pytest
 
 import jaxlab
-from jaxlab import DOWN, LEFT, RIGHT, UP
+from jaxlab import DOWN, LEFT, RIGHT, UP, tiles
 
 LINE = [(0, 1), (1, 2), (2, 3)]
 
@@ -175,7 +175,17 @@ def test_own_tiles_combine_with_key_door_and_ice():
     assert_solved(env, params)
 
 
+def test_colors_and_memories_of_several_tiles():
+    assert jaxlab.Tile("mud", _swap).colors == ()
+    assert jaxlab.Tile("mud", _swap, modes=2, color=(0, 255, 1)).colors == ((0, 255, 1),) * 2
+    several = tuple(jaxlab.Tile(name, _swap, modes=modes) for name, modes in (("a", 2), ("b", 3), ("c", 2)))
+    assert [tiles.own_modes(several, mode) for mode in (5, 7)] == [[1, 2, 0], [1, 0, 1]]
+
+
 def test_tiles_say_what_is_wrong_with_them():
+    for wrong in ((1, 2), (0, 0, 256), (0, -1, 0), "red"):
+        with pytest.raises(ValueError, match="tile 'mud': color must be"):
+            jaxlab.Tile("mud", _swap, color=wrong)
     with pytest.raises(ValueError, match="non-empty string"):
         jaxlab.Tile("", _swap)
     with pytest.raises(ValueError, match="must be a function"):
