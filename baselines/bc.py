@@ -53,8 +53,8 @@ class Config:
                 object.__setattr__(self, name, getattr(recipe, name))
         choose("render", self.render, table.RENDERS)
         choose("decay", self.decay, learning.DECAYS)
-        if isinstance(self.batch, str):
-            choose("batch that is not a number", self.batch, ["full"])
+        if isinstance(self.batch, str) and self.batch != "full":
+            raise ValueError(f"batch must be a whole number of at least 1, or 'full', got {self.batch!r}")
         ranges.check(self)
 
 

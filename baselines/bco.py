@@ -9,13 +9,14 @@ labels are renewed. Demonstrated actions are never read: with -1 in their place 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from baselines import bc, inverse, learning, world
+from baselines import bc, inverse, learning, ranges, world
 from baselines.learning import Data, Metrics
 from baselines.networks import Network, Variables
 from baselines.world import Walk
@@ -40,8 +41,7 @@ class Config(inverse.Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.alpha < 0:
-            raise ValueError(f"alpha must be at least 0, got {self.alpha}")
+        ranges.number("alpha", self.alpha, 0.0, math.inf, "[)")
 
 
 @jax.tree_util.register_dataclass

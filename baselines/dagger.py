@@ -49,6 +49,8 @@ class Config(bc.Config):
     def __post_init__(self) -> None:
         super().__post_init__()
         choose("beta", self.beta, BETAS)
+        if self.beta == "exponential" and self.beta_rate > 1:
+            raise ValueError(f"beta_rate must be at most 1 with beta='exponential', got {self.beta_rate}")
         if self.batch == "full":
             raise ValueError("dagger draws from a growing data set: batch must be a number, got 'full'")
 

@@ -25,6 +25,7 @@ from jaxlab import grid
 from jaxlab.env import Labyrinth
 
 REWARDS = ("airl", "logD", "neg_log1mD")
+_FEW = 1e-9  # a minibatch may hold no pair of a kind: then its share of right answers is 0, not 0 / 0
 
 
 class Discriminator(nnx.Module):
@@ -173,8 +174,8 @@ def fit(
                 shown_weight = jnp.append(shown_weight.ravel(), share * shown.ends)
                 own_weight = jnp.append(own_weight.ravel(), share * own.ends)
             value = loss(logits, logits, shown_weight, own_weight)
-            right = ((logits > 0) * shown_weight).sum() / shown_weight.sum()
-            wrong = ((logits > 0) * own_weight).sum() / own_weight.sum()
+            right = ((logits > 0) * shown_weight).sum() / jnp.maximum(shown_weight.sum(), _FEW)
+            wrong = ((logits > 0) * own_weight).sum() / jnp.maximum(own_weight.sum(), _FEW)
             if penalty:
                 value += penalty * _penalty(net, now, seen, shown.counts[rows], own.counts[rows], key)
             return value, (right + 1 - wrong) / 2

@@ -173,7 +173,7 @@ def score(env: Labyrinth, params: Params, actions: Any, *, details: bool = True)
     shape = len(params.mazes), env.num_modes, env.num_cells
     if actions.shape != shape or not np.issubdtype(actions.dtype, np.integer):
         raise ValueError(
-            f"actions must be int{list(shape)}, one of every state, got {actions.dtype}{list(actions.shape)}"
+            f"actions must be int{list(shape)}, one for every state, got {actions.dtype}{list(actions.shape)}"
         )
     _check_actions(actions)
     played = jax.device_get(episodes(env, params, jnp.asarray(actions, jnp.int32)))
@@ -243,12 +243,16 @@ def environment(splits: Mapping[str, Maze], **choices: Any) -> Labyrinth:
 
 
 def read_splits(given: Mapping[str, Maze] | str | os.PathLike[str]) -> Mapping[str, Maze]:
-    """Splits as they are, by the name of a frozen one, or from a folder of ``.labyrinth`` files (host)."""
+    """Splits as they are, by the name of a frozen one, or from a folder of ``.labyrinth`` files (host).
+
+    Raises:
+        ValueError: a name that is neither.
+    """
     if isinstance(given, Mapping):
         return given
     if str(given) not in jaxlab_splits.FROZEN and os.path.isdir(given):
         return jaxlab_splits.read(given)
-    return jaxlab_splits.load(choose("splits that are no folder", str(given), jaxlab_splits.FROZEN))
+    return jaxlab_splits.load(choose("the name of splits (there is no such folder)", str(given), jaxlab_splits.FROZEN))
 
 
 def table(

@@ -16,12 +16,12 @@ from jaxlab.errors import choose
 
 def load(folder: str | os.PathLike[str], seed: int | None, which: str) -> Policy:
     """`baselines.load`."""
+    choose("which", which, ("last", "best"))
     found = results.read(folder)
     seeds = [run["seed"] for run in found["seeds"]]
     seed = seeds[0] if seed is None else seed
     if seed not in seeds:
         raise ValueError(f"{folder} has the training seeds {seeds}, not {seed}")
-    choose("which", which, ("last", "best"))
     method = importlib.import_module(METHODS[choose("method", found["method"], METHODS)])
     observation, _, _ = found["observation"].partition("-")
     try:

@@ -44,9 +44,9 @@ next cells for long.
 OPEN_AT_FIRST = -4.0
 """Bias of the border network at the start: shut with probability 0.02, so that values reach far from the first."""
 SURE = 4.0
-"""In use, with neither key nor ice, scores are taken with so much more certainty than in training (`certainty`)."""
+"""In use, without key, ice or own tiles, scores are multiplied by at least this (`certainty`)."""
 LEARNED_ON = 25
-"""In mazes with more than so many cells, or more than `SURE` times as many, with still more."""
+"""Cells of a 5x5 maze: with more, scores are multiplied by at least H*W over this."""
 SMALL = 0.1
 """Scale of the last layers at the start: nearly uniform beliefs, so that no softmax begins saturated."""
 
@@ -271,7 +271,7 @@ class Planner(nnx.Module):
 
 
 def certainty(shape: tuple[int, int], *, bare: bool = True) -> float:
-    """What scores are multiplied by in use; ``bare``: mazes without key, door, ice or other tiles.
+    """The factor of all scores in use, in mazes of ``shape`` (rows, columns); ``bare``: without key, ice or own tiles.
 
     Training leaves doubts: the agent is there with 0.95, a wall with 0.6. At 5x5 they do no harm but
     where a wall of 0.6 costs less than a long way round. With nine times as many cells they add up:

@@ -16,35 +16,37 @@ COUNTS = {
 }
 """Whole numbers, and the least they may be."""
 NUMBERS: dict[str, tuple[float, float, str]] = {
-    **dict.fromkeys(("learning_rate", "judge_rate", "model_rate", "beta_rate"), (0.0, math.inf, "()")),
-    **dict.fromkeys(("weight_decay", "clip", "clip_gradient", "penalty"), (0.0, math.inf, "[)")),
+    **dict.fromkeys(("learning_rate", "judge_rate", "model_rate", "beta_rate", "clip_gradient"), (0.0, math.inf, "()")),
+    **dict.fromkeys(("weight_decay", "clip", "penalty"), (0.0, math.inf, "[)")),
     **dict.fromkeys(("value_weight", "entropy_weight"), (0.0, math.inf, "[)")),
-    **dict.fromkeys(("dropout", "model_dropout"), (0.0, 1.0, "[)")),
-    **dict.fromkeys(("explore", "gamma", "trace", "judge_memory", "polyak"), (0.0, 1.0, "[]")),
+    **dict.fromkeys(("dropout", "model_dropout", "gamma"), (0.0, 1.0, "[)")),
+    **dict.fromkeys(("explore", "trace", "judge_memory", "polyak"), (0.0, 1.0, "[]")),
     "center": (-math.inf, math.inf, "()"),
 }
 """Other numbers: lowest, highest, and whether these two belong to what is allowed ("[" and "]") or not."""
 
 
 def check(config: Any) -> None:
-    """Raise ``ValueError`` for a choice that is no number or lies outside its range; None and words pass."""
+    """Raise ``ValueError`` for a choice out of its range or that is no number; make plain numbers of the others."""
     for field in dataclasses.fields(config):
-        name, value = field.name, getattr(config, field.name)
-        if value is None or isinstance(value, str):
+        name, value, kinds = field.name, getattr(config, field.name), str(field.type)
+        if not ("int" in kinds or "float" in kinds):
+            continue
+        if (value is None and "None" in kinds) or (value == "full" and "Literal" in kinds):
             continue
         if name in COUNTS:
-            whole(name, value, COUNTS[name])
+            object.__setattr__(config, name, whole(name, value, COUNTS[name]))
         elif name in NUMBERS:
-            _check_number(name, value, *NUMBERS[name])
+            object.__setattr__(config, name, number(name, value, *NUMBERS[name]))
 
 
-def _check_number(name: str, value: Any, low: float, high: float, ends: str) -> None:
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if is_number and low < value < high:
-        return
-    if is_number and ((value == low and ends[0] == "[") or (value == high and ends[1] == "]")):
-        return
+def number(name: str, value: Any, low: float, high: float, ends: str) -> float:
+    """Return ``value`` as a Python number if it lies between ``low`` and ``high``; otherwise raise ``ValueError``."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        above = value > low or (value == low and ends[0] == "[")
+        below = value < high or (value == high and ends[1] == "]")
+        if above and below:
+            return value if isinstance(value, (int, float)) else float(value)
     words = [f"at least {low:g}" if ends[0] == "[" else f"above {low:g}"] if low > -math.inf else []
-    if high < math.inf:
-        words.append(f"at most {high:g}" if ends[1] == "]" else f"below {high:g}")
-    raise ValueError(f"{name} must be {' and '.join(words) or 'a finite number'}, got {value!r}")
+    words.append("finite" if high == math.inf else f"at most {high:g}" if ends[1] == "]" else f"below {high:g}")
+    raise ValueError(f"{name} must be {' and '.join(words)}, got {value!r}")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -70,10 +71,7 @@ class Config:
         ranges.check(self)
         if self.batch < 2 or self.batch % 2:
             raise ValueError(f"batch must be even, half of it demonstrations, got {self.batch}")
-        if not 0 <= self.gamma < 1:
-            raise ValueError(f"gamma must be at least 0 and below 1, got {self.gamma}")
-        if self.alpha <= 0:
-            raise ValueError(f"alpha must be above 0, got {self.alpha}")
+        ranges.number("alpha", self.alpha, 0.0, math.inf, "()")
 
 
 class Replay(NamedTuple):

@@ -2,7 +2,8 @@
 
 The claim of the paper's section 4.2, tested (`baselines.nearest`) on the finished runs of
 ``scripts/six_methods.sh``: what images of test mazes share with their nearest training image in the
-encoder's features, beside what they share with a random one; mean over training seeds.
+encoder's features, beside what they share with a random one; mean over folders, of the first
+training seed of each.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def measure(runs: Path) -> dict[str, Any]:
     """Shares of each row: the mean over its runs, of the first training seed of each folder."""
     found = {}
     for row in collect(runs):
-        each = [shares for folder in sorted((runs / row).iterdir()) if (shares := nearest.run(folder).get(SPLIT))]
+        folders = [file.parent for file in sorted((runs / row).glob("*/results.json"))]
+        each = [shares for folder in folders if (shares := nearest.run(folder).get(SPLIT))]
         if each:
             kinds = ("nearest", "chance")
             found[row] = {"runs": len(each)} | {

@@ -30,13 +30,13 @@ def rows(part: str, figures: Figures) -> str:
 
 
 def crossed(part: str, figures: Figures) -> str:
-    """What comes before the last comma down, what comes after it across; the mean over so many seeds."""
+    """What comes before the last comma down, what comes after it across: means, and of how many seeds."""
     cells: dict[str, dict[str, Mapping[str, Any]]] = {}
     for name, found in _of(part, figures).items():
         down, _, across = name.rpartition(", ")
         cells.setdefault(down, {})[across] = found
     columns = list(dict.fromkeys(across for row in cells.values() for across in row))
-    lines = [("", *columns, "seeds")]
+    lines = [("", *columns, "training seeds")]
     for down, row in cells.items():
         means = [f"{100 * row[across]['mean']:.1f}" if across in row else "" for across in columns]
         lines.append((down, *means, min(len(found["each"].split()) for found in row.values())))
@@ -53,9 +53,10 @@ def iterations(part: str, figures: Figures) -> str:
     return _table(lines)
 
 
-LAYOUTS: dict[str, Callable[[str, Figures], str]] = {"iterations": iterations}
-for _part in ("reasons", "settings", "demonstrations", "certainty"):
-    LAYOUTS[_part] = crossed
+LAYOUTS: dict[str, Callable[[str, Figures], str]] = {
+    "iterations": iterations,
+    **dict.fromkeys(("reasons", "settings", "demonstrations", "certainty"), crossed),
+}
 
 
 def page(text: str, figures: Figures) -> str:

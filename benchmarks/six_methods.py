@@ -38,6 +38,8 @@ def figures(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for row, runs in found.items():
         first = runs[0]
+        if any(run["config"] != first["config"] for run in runs):
+            raise ValueError(f"{row}: these runs are of different configurations, which one row can't hold")
         kept = {name: first[name] for name in ("method", "encoder", "observation", "config", "versions", "machine")}
         seeds = []
         for run in runs:

@@ -56,6 +56,8 @@ def measure(runs: Path) -> dict[str, Any]:
         ]
         matrices[row] = {name: np.stack([one[name] for one in each]) for name in SEEN}
         print(row, {name: matrix.mean(1).tolist() for name, matrix in matrices[row].items()}, flush=True)
+    if "bc" not in matrices:
+        raise FileNotFoundError(f"no finished run of bc below {runs}: the differences are from it")
     return {
         row: {
             name: {

@@ -360,7 +360,7 @@ def core(
 
 
 def check_later(env: Labyrinth, start_goal: str, max_steps: int | None) -> None:
-    """Refuse at once what would be used only when a maze is drawn."""
+    """Raise ``ValueError`` at once for what would be used only when a maze is drawn."""
     check_start_goal(env.shape, start_goal, None)
     if max_steps is not None:
         whole("max_steps", max_steps, 1, MAX_STEPS)

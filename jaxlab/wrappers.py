@@ -48,7 +48,11 @@ def episode_return(env: Labyrinth, before: State, after: State, params: Params) 
 
 @dataclasses.dataclass(frozen=True)
 class Wrapper:
-    """Passes everything that it does not define on to the environment inside."""
+    """Passes everything that it does not define on to the environment inside.
+
+    Raises:
+        TypeError: what is inside is neither a `Labyrinth` nor a wrapper.
+    """
 
     env: Any
 

@@ -38,20 +38,25 @@ for leg in "${legs[@]}"; do
   "$python" -m venv "$venv"
   oldest=()
   if [ "$which" = oldest ]; then
-    mapfile -t oldest < <("$python" -c 'import sys, tomllib
+    needs=$("$python" -c 'import sys, tomllib
 project = tomllib.load(open(sys.argv[1], "rb"))["project"]
 extras = project["optional-dependencies"]
 print(*(need.replace(">=", "==") for need in [*project["dependencies"], *extras["gym"], *extras["train"]]), sep="\n")' \
       "$root/pyproject.toml")
+    mapfile -t oldest <<<"$needs"
   fi
-  "$venv/bin/pip" install --quiet "$wheel[gym,train]" "${oldest[@]}" 'pytest>=8' 'hypothesis>=6.100' 'pillow>=10'
+  if ! "$venv/bin/pip" install --quiet "$wheel[gym,train]" "${oldest[@]}" 'pytest>=8' 'hypothesis>=6.100' 'pillow>=10'; then
+    echo "| ${leg%%:*} | $which | | | | | | | | does not install |" >>"$work/report"
+    status=1
+    continue
+  fi
   versions=$("$venv/bin/python" -c 'from importlib.metadata import version
 names = ("jax", "numpy", "chex", "flax", "optax", "orbax-checkpoint", "gymnasium")
 print(*map(version, names), sep=" | ")')
   "$venv/bin/python" -P -c 'import baselines, jaxlab
 assert all("site-packages" in module.__file__ for module in (baselines, jaxlab))
 assert len(jaxlab.splits.load("5x5-v1")["train"]) == 100'
-  (cd tests && "$venv/bin/python" -m pytest -q -m 'not slow' $tests) >"$work/log" 2>&1 || status=1
+  (cd tests && "$venv/bin/python" -m pytest -q -rfE -m 'not slow' $tests) >"$work/log" 2>&1 || status=1
   grep -E '^(FAILED|ERROR)' "$work/log" || true
   full=$("$venv/bin/python" -c 'import platform; print(platform.python_version())')
   echo "| $full | $which | $versions | $(tail -1 "$work/log" | sed 's/ in [0-9.]*s.*//; s/=//g') |" >>"$work/report"

@@ -22,7 +22,7 @@ def data(split, encoder):
 @functools.cache
 def trained(encoder):
     """(network, model, the moves that it learnt from, labels of the demonstrations) after BCO's first epoch."""
-    given, config = data("train", encoder), bco.Config(encoder=encoder, epochs=1)
+    given, config = data("train", encoder), bco.Config(encoder=encoder, epochs=1, keep_bumps=True)
     state, _ = jax.jit(bco.make(config, given.demonstrations))(jax.random.key(0))
     return inverse.model(config, given.env), state.model, state.moves, state.labels
 

@@ -215,7 +215,15 @@ def test_iupe_without_success_is_bco0_to_the_bit():
     explored, metrics = trained("iupe", given, config)
     assert (metrics["walks_reached"] == 0).all()
     same = bco.Config(
-        encoder="mlp", epochs=4, batch=8, random_steps=20, limit=2, model_updates=5, model_batch=128, balanced=True
+        encoder="mlp",
+        epochs=4,
+        batch=8,
+        random_steps=20,
+        limit=2,
+        model_updates=5,
+        model_batch=128,
+        balanced=True,
+        keep_bumps=True,
     )
     observed, _ = trained("bco", given, same)
     assert bits(explored.policy) == bits(observed.policy)

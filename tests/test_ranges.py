@@ -29,11 +29,13 @@ def test_every_number_of_every_method_has_a_range(config):
     ("choices", "words"),
     [
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
-        ({"learning_rate": 0}, "learning_rate must be above 0, got 0"),
-        ({"learning_rate": math.inf}, "learning_rate must be above 0, got inf"),
-        ({"clip": -1}, "clip must be at least 0, got -1"),
+        ({"learning_rate": 0}, "learning_rate must be above 0 and finite, got 0"),
+        ({"learning_rate": math.inf}, "learning_rate must be above 0 and finite, got inf"),
+        ({"clip": -1}, "clip must be at least 0 and finite, got -1"),
         ({"batch": 2.5}, "batch must be a whole number of at least 1, got 2.5"),
-        ({"batch": "ful"}, "must be one of 'full', got 'ful'; did you mean 'full'"),
+        ({"batch": "half"}, "batch must be a whole number of at least 1, or 'full', got 'half'"),
+        ({"dropout": None}, "dropout must be at least 0 and below 1, got None"),
+        ({"epochs": "ten"}, "epochs must be a whole number of at least 1, got 'ten'"),
     ],
 )
 def test_what_is_out_of_range_is_refused(choices, words):
@@ -44,4 +46,7 @@ def test_what_is_out_of_range_is_refused(choices, words):
 def test_the_ends_that_belong_to_a_range_are_allowed():
     config = bc.Config(dropout=0.0, weight_decay=0, clip=0.0, learning_rate=np.float32(1e-3), batch="full")
     assert config.dropout == 0 and config.batch == "full"
+    assert type(config.learning_rate) is float and type(bc.Config(epochs=10.0).epochs) is int
+    with pytest.raises(ValueError, match="beta_rate must be at most 1 with beta='exponential', got 5"):
+        dagger.Config(beta="exponential", beta_rate=5)
     assert gail.Config(judge_memory=1, trace=0).judge_memory == 1

@@ -105,7 +105,7 @@ CHANGED = {
     "bc": {"epochs": 7, "batch": "full", "decay": "cosine"},
     "dagger": {"beta": "linear", "beta_rate": 15, "updates": 30},
     "gail": {"reward": "logD", "absorbing": False, "penalty": 10.0},
-    "bco": {"alpha": 0.1, "keep_bumps": False, "model_updates": 5},
+    "bco": {"alpha": 0.1, "keep_bumps": True, "model_updates": 5},
     "sqil": {"gamma": 0.95, "batch": 64},
     "iupe": {"labels": "argmax", "weighted": False, "renewals": 3},
 }

@@ -53,13 +53,14 @@ def demonstrations(env: Labyrinth, mazes: Maze | Params, seed: int = 0) -> Demon
         seed: which of the shortest solutions are taken.
 
     Raises:
-        ValueError: a maze whose goal can't be reached from its start.
+        ValueError: a maze whose goal can't be reached from its start, or a negative seed.
 
     >>> from jaxlab import from_edges, stack
     >>> maze = from_edges([(0, 1), (1, 3), (2, 3)], (2, 2), start=0, goal=3)
     >>> demonstrations(Labyrinth((2, 2)), stack([maze])).action.tolist()
     [1, 0]
     """
+    whole("seed", seed, 0)
     params = mazes if isinstance(mazes, Params) else env.params(mazes)
     solutions = solve.optimal(env, params)
     distance, bits = np.asarray(solutions.distance), np.asarray(solutions.optimal)
@@ -73,7 +74,7 @@ def demonstrations(env: Labyrinth, mazes: Maze | Params, seed: int = 0) -> Demon
     is_best = (bits.reshape(num_mazes, -1)[..., None] >> np.arange(grid.NUM_ACTIONS) & 1).astype(bool)
 
     counts = _count_solutions(distance, is_best, following)
-    rng = np.random.default_rng(whole("seed", seed, 0))
+    rng = np.random.default_rng(seed)
     every = np.arange(num_mazes)
     state = start.astype(np.int64)  # mode 0
     rows = []

@@ -22,15 +22,16 @@ def write_minari(folder: str | os.PathLike[str], episodes: Episodes, name: str =
 
     Raises:
         ImportError: Minari is not installed.
+        TypeError: something else than episodes.
         ValueError: Minari's own, where a data set of this name is there already.
     """
+    check_episodes(episodes)
     try:
         import gymnasium
         import minari
         from minari.data_collector import EpisodeBuffer
     except ImportError:
         raise needs_extra("minari", "data") from None
-    check_episodes(episodes)
     env = episodes.env
     states, which = episodes.distinct()
     observations = episodes.observe(states)

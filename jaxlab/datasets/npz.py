@@ -20,6 +20,10 @@ def write_npz(path: str | os.PathLike[str], episodes: Episodes) -> None:
     One row for each state, the last of an episode included (action -1, reward 0);
     ``episode_returns`` has one number an episode. ``info`` holds the maze text of each row,
     from which `read_npz` plays the episodes again.
+
+    Raises:
+        TypeError: something else than episodes.
+        ValueError: an environment with a view, whose observations are no single array.
     """
     check_episodes(episodes)
     if episodes.env.view is not None:

@@ -92,18 +92,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = argparse.ArgumentParser(prog="scripts/kill_smoke.sh", description=__doc__)
     command.add_argument("--kills", type=int, default=20)
     command.add_argument("--seed", type=int, default=0)
-    command.add_argument("--longest", type=float, help="seconds until a kill, at most (default: a quarter of a run)")
+    command.add_argument("--longest", type=float, help="seconds until a kill, at most (default: a sixth of a run)")
     command.add_argument("--whole", type=Path, help="folder of an undisturbed run that is there already")
     command.add_argument("--seconds", type=float, default=0.0, help="what that run took")
     command.add_argument("--out", type=Path, default=Path("benchmarks/results/kill-smoke.md"))
     args = command.parse_args(arguments)
+    if args.whole and args.seconds <= 0:
+        command.error("--whole needs --seconds")
     with tempfile.TemporaryDirectory() as folder:
         base, seconds = args.whole or Path(folder) / "whole", args.seconds
         if args.whole is None:
             seconds = whole(LINE, base)
         print(f"undisturbed: {seconds:.0f} s", flush=True)
         broken = Path(folder) / "killed"
-        longest = args.longest or seconds / 4
+        longest = args.longest or seconds / 6
         done = killed(LINE, broken, args.kills, longest, random.Random(args.seed))
         print(f"killed {len(done)} times", flush=True)
         whole(LINE, broken)
