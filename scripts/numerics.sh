@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The fast tests of jaxlab/ with 64 bits and an error at the first NaN (benchmarks/results/strict.md), then random configurations of every method
+# The fast tests of jaxlab/ with 64 bits and an error at the first NaN (benchmarks/results/strict.md), then random
+# configurations of every method
 # (tests/campaigns/configurations.py, benchmarks/results/configurations.md).
 set -euo pipefail
 . "$(dirname "$0")/venv.sh" all,dev
