@@ -1,13 +1,14 @@
 """What the benchmarks of the methods hand to their peers, and what they print."""
 
 import json
+import re
 
 import numpy as np
 import pages
 
 import baselines
 from baselines import evaluate
-from benchmarks import gail_speed, nearest_images, one_maze, seeds, start_marker
+from benchmarks import gail_speed, nearest_images, one_maze, planner_page, seeds, start_marker
 from jaxlab import grid, splits
 
 RESULTS = pages.ROOT / "benchmarks" / "results"
@@ -95,3 +96,18 @@ def test_the_table_of_nearest_images():
     row = {name: {"nearest": 0.5, "chance": 0.1} for name in nearest_images.nearest.SHARED}
     text = nearest_images.markdown({"dagger": {"runs": 2, **row}, "bc": {"runs": 1, **row}})
     assert text.splitlines()[-2:] == [f"| bc | 1{' | 50 (10)' * 4} |", f"| dagger | 2{' | 50 (10)' * 4} |"]
+
+
+def test_the_planners_page_has_the_figures_of_its_file():
+    page = (pages.ROOT / planner_page.PAGE).read_text("utf-8")
+    figures = json.loads((pages.ROOT / planner_page.RESULTS).read_text("utf-8"))["figures"]
+    assert planner_page.page(page, figures) == page
+    assert page.count("<!-- -->") == 11
+
+
+def test_reports_that_pages_name_are_there():
+    named = set()
+    for page in [pages.ROOT / "README.md", *(pages.ROOT / "docs").glob("*.md")]:
+        named |= set(re.findall(r"benchmarks/results/[\w-]+\.\w+", page.read_text("utf-8")))
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (pages.ROOT / name).is_file()] == []
