@@ -43,10 +43,11 @@ def check(config: Any) -> None:
 def number(name: str, value: Any, low: float, high: float, ends: str) -> float:
     """Return ``value`` as a Python number if it lies between ``low`` and ``high``; otherwise raise ``ValueError``."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        above = value > low or (value == low and ends[0] == "[")
-        below = value < high or (value == high and ends[1] == "]")
+        given = value if isinstance(value, (int, float)) else float(value)
+        above = given > low or (given == low and ends[0] == "[")
+        below = given < high or (given == high and ends[1] == "]")
         if above and below:
-            return value if isinstance(value, (int, float)) else float(value)
+            return given
     words = [f"at least {low:g}" if ends[0] == "[" else f"above {low:g}"] if low > -math.inf else []
     words.append("finite" if high == math.inf else f"at most {high:g}" if ends[1] == "]" else f"below {high:g}")
     raise ValueError(f"{name} must be {' and '.join(words)}, got {value!r}")
