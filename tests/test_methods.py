@@ -384,7 +384,7 @@ def test_only_first_episodes_that_arrive_are_kept():
 
 def test_the_inverse_model_labels_every_demonstrated_step_right():
     given = data()
-    config = dataclasses.replace(one_maze.config("bco"), random_steps=500)
+    config = dataclasses.replace(one_maze.config("bco"), random_steps=500, keep_bumps=True)
     state, metrics = trained("bco", given, config, 1)
     assert (state.labels == given.demonstrations.action).all()
     # A step into one of b walls can't be told better than 1 in b; what is possible over all moves:
