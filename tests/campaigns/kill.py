@@ -13,21 +13,19 @@ import argparse
 import hashlib
 import importlib
 import json
-import os
 import random
 import shutil
 import signal
 import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from campaigns.refusals import Commands, finish, of_orbax, refusals, start
+from campaigns.refusals import FORK, Commands, Fork, finish, of_orbax, refusals, start
 
 GENERATE = [
     "--width",
@@ -109,15 +107,13 @@ COMMANDS: Commands = {
 """Name: (main, arguments before the folder, does it resume?)."""
 
 
-def kill_after(process: int, seconds: float) -> bool:
+def kill_after(process: Fork, seconds: float) -> bool:
     """Kill it after so long; False when it had come to its end."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if os.waitpid(process, os.WNOHANG)[0]:
-            return False
-        time.sleep(min(0.005, max(0.0, end - time.monotonic())))
-    os.kill(process, signal.SIGKILL)
-    return os.WIFSIGNALED(os.waitpid(process, 0)[1])
+    process.join(seconds)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+    return process.exitcode == -signal.SIGKILL
 
 
 # -- what a folder holds ---------------------------------------------------------------------------------
@@ -244,20 +240,18 @@ def kills(name: str, number: int, seed: int, work: Path) -> dict[str, Any]:
 
 def _in_child(function: Callable[[], dict[str, str]]) -> dict[str, str]:
     """Run in a fork: this process must never start a device, or its forks would inherit half of it."""
-    read, write = os.pipe()
-    process = os.fork()
-    if not process:
-        try:
-            os.write(write, json.dumps(function()).encode())
-        except Exception:
-            traceback.print_exc()  # and the parent reads nothing, which is a fault of the folder
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as file:
-        data = file.read()
-    os.waitpid(process, 0)
-    return json.loads(data) if data else {"the folder": "can't be read"}
+    with tempfile.TemporaryFile("w+") as file:
+
+        def write() -> None:
+            json.dump(function(), file)
+            file.flush()
+
+        process = FORK.Process(target=write)
+        process.start()
+        if finish(process):
+            return {"the folder": "can't be read"}  # the fork has said why
+        file.seek(0)
+        return json.load(file)
 
 
 def markdown(report: dict[str, Any]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import multiprocessing.process
 import os
 import resource
 import shutil
 import signal
 import subprocess
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,38 +19,32 @@ Commands = dict[str, tuple[Callable[[Sequence[str]], int], list[str], bool]]
 """Name: (main, arguments before the folder, does it resume?)."""
 
 
-def start(main: Callable[[Sequence[str]], int], arguments: Sequence[str], log: Path, limit: int | None = None) -> int:
+FORK = multiprocessing.get_context("fork")
+Fork = multiprocessing.process.BaseProcess
+
+
+def start(main: Callable[[Sequence[str]], int], arguments: Sequence[str], log: Path, limit: int | None = None) -> Fork:
     """Fork a command; ``limit`` is the longest file in bytes that it may write."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    process = os.fork()
-    if process:
-        return process
-    code = 70
-    try:
-        file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        os.dup2(file, 1)
-        os.dup2(file, 2)
-        if limit is not None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        code = main(arguments)
-    except SystemExit as stop:
-        if isinstance(stop.code, str):
-            print(stop.code, file=sys.stderr)
-        code = stop.code if isinstance(stop.code, int) else 2
-    except Exception:
-        traceback.print_exc()  # what the command's user would see; the status is 70
-    finally:
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
+    process = FORK.Process(target=_command, args=(main, arguments, log, limit))
+    process.start()
+    return process
 
 
-def finish(process: int) -> int:
-    """The exit status of a forked command."""
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+def _command(main: Callable[[Sequence[str]], int], arguments: Sequence[str], log: Path, limit: int | None) -> None:
+    """In the fork, whose status is the command's: what it says goes to ``log``."""
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    if limit is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    sys.exit(main(arguments))
+
+
+def finish(process: Fork) -> int | None:
+    """The exit status of a forked command; 1 where it raised, and the log says what."""
+    process.join()
+    return process.exitcode
 
 
 def of_orbax(name: str) -> bool:
