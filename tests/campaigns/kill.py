@@ -138,6 +138,8 @@ def _timeless(path: Path) -> bytes:
     if path.name == "metrics.jsonl":
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         return json.dumps([{name: row[name] for name in row if name != "seconds"} for row in rows]).encode()
+    if path.name == "grid.json":  # it says which cells the last command found finished
+        return path.read_bytes().replace(b'"kept"', b'"done"')
     if path.name == "report.html":
         return b""  # it shows seconds
     return path.read_bytes()
