@@ -20,6 +20,7 @@ from flax import nnx
 from baselines import learning, networks
 from baselines.learning import Data, Metrics
 from baselines.networks import Linear, Network, Variables
+from baselines.windows import Windows
 from baselines.world import Steps
 from jaxlab import grid
 from jaxlab.env import Labyrinth
@@ -123,10 +124,11 @@ def walked(steps: Steps, num_states: int, gamma: float) -> Pairs:
     return Pairs(counts, steps.ended.sum(dtype=jnp.float32) / (1 - gamma))
 
 
-def nothing(data: Data) -> tuple[jax.Array, jax.Array]:
+def nothing(data: Data) -> tuple[jax.Array | Windows, jax.Array]:
     """The absorbing state: an empty observation and no action."""
-    like = jax.eval_shape(lambda: data.table.see(*data.table.state(jnp.zeros(1, jnp.int32))))
-    return jnp.zeros(like.shape, like.dtype), jnp.zeros((1, grid.NUM_ACTIONS))
+    like = data.table.see(*data.table.state(jnp.zeros(1, jnp.int32)))
+    blank = like.blank(1) if isinstance(like, Windows) else jnp.zeros(like.shape, like.dtype)
+    return blank, jnp.zeros((1, grid.NUM_ACTIONS))
 
 
 # -- training --------------------------------------------------------------------------------------
@@ -191,9 +193,17 @@ def fit(
 
 
 def _penalty(
-    net: Network, now: Variables, seen: jax.Array, shown: jax.Array, own: jax.Array, key: jax.Array, rows: int = 64
+    net: Network,
+    now: Variables,
+    seen: jax.Array | Windows,
+    shown: jax.Array,
+    own: jax.Array,
+    key: jax.Array,
+    rows: int = 64,
 ) -> jax.Array:
     """The gradient penalty on mixtures of pairs drawn from both sides; pixels are mixed in [0, 1]."""
+    if isinstance(seen, Windows):
+        seen = seen.pictures()
     key_shown, key_own, key_mix = jax.random.split(key, 3)
     scale = 255.0 if seen.dtype == jnp.uint8 else 1.0
     share = jax.random.uniform(key_mix, (rows,))

@@ -19,6 +19,7 @@ from flax import nnx
 from baselines import bc, learning, networks
 from baselines.learning import Data, Metrics
 from baselines.networks import Head, Network, Variables
+from baselines.windows import Windows
 from baselines.world import Steps
 from jaxlab import grid
 from jaxlab.env import Labyrinth
@@ -66,7 +67,8 @@ class Inverse(nnx.Module):
     ) -> jax.Array:
         """Observations before and after, ``[B, ...]`` each, to logits ``float32[B, 4]``."""
         before, after = pair
-        features = self.trunk(jnp.concatenate([before, after]), train=train)
+        both = before.followed_by(after) if isinstance(before, Windows) else jnp.concatenate([before, after])
+        features = self.trunk(both, train=train)
         return self.head(jnp.concatenate([features[: len(before)], features[len(before) :]], -1), rngs=rngs)
 
 

@@ -44,8 +44,8 @@ class Data:
 
 def data(demonstrations: Demonstrations, encoder: str, render: str = "paper") -> Data:
     """Draw what an encoder sees in every state of the training mazes (host)."""
-    observation = networks.encoder(encoder).observation
-    drawn = table.make(demonstrations.env, demonstrations.params, observation, render)
+    entry = networks.encoder(encoder)
+    drawn = table.make(demonstrations.env, demonstrations.params, entry.observation, render, windows=entry.windows)
     return Data(jax.tree.map(jnp.asarray, demonstrations), drawn)
 
 

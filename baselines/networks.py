@@ -18,6 +18,7 @@ import numpy as np
 from flax import nnx
 
 from baselines.conv import Padding, conv
+from baselines.windows import Windows
 from jaxlab import grid, observe, tiles
 from jaxlab.env import Labyrinth
 from jaxlab.errors import choose
@@ -197,31 +198,38 @@ class Head(nnx.Module):
 # -- trunks: an observation to features ------------------------------------------------------------
 
 
+_CNN_WINDOWS = (8, 4)
+"""Size and stride of the CNN's first convolution."""
+
+
 class ConvTrunk(nnx.Module):
-    """The convolutions of Table 3a: ``uint8[B, 64, 64, 3]`` to ``float32[B, 1024]``.
+    """The convolutions of Table 3a: ``uint8[B, 64, 64, 3]``, or `Windows` of it, to ``float32[B, 1024]``.
 
     Without batch norm see `normed`.
     """
 
     def __init__(self, env: Labyrinth, *, norm: bool = True, rngs: nnx.Rngs) -> None:
-        self.conv1 = Conv(3, 32, 8, 4, rngs=rngs)
+        self.conv1 = Conv(3, 32, *_CNN_WINDOWS, rngs=rngs)
         self.conv2 = Conv(32, 64, 4, 2, rngs=rngs)
         self.conv3 = Conv(64, 64, 3, 1, rngs=rngs)
         self.norm2 = batch_norm(64, rngs) if norm else None
         self.norm3 = batch_norm(64, rngs) if norm else None
         side = env.pixels
-        for size, stride in ((8, 4), (4, 2), (3, 1)):
+        for size, stride in (_CNN_WINDOWS, (4, 2), (3, 1)):
             side = (side - size) // stride + 1
         if side < 1:
             raise ValueError(f"the cnn needs pictures of at least 36 px, got pixels={env.pixels}")
         self.features = side * side * 64
 
-    def __call__(self, x: jax.Array, *, train: bool = False) -> jax.Array:
+    def __call__(self, x: jax.Array | Windows, *, train: bool = False) -> jax.Array:
         """Pictures of 0..255 to features."""
-        x = leaky(self.conv1(scaled(x, ink=self.norm2 is None)))
+        x = x.each(self._first) if isinstance(x, Windows) else self._first(x)
         x = leaky(normed(self.conv2(x), self.norm2, train))
         x = leaky(normed(self.conv3(x), self.norm3, train))
         return x.reshape(x.shape[0], -1)
+
+    def _first(self, x: jax.Array) -> jax.Array:
+        return leaky(self.conv1(scaled(x, ink=self.norm2 is None)))
 
 
 def scaled(x: jax.Array, *, ink: bool) -> jax.Array:
@@ -324,12 +332,14 @@ class Encoder:
         policy: ``(env, outputs, norm, dropout, rngs) -> module`` where a policy is more than a trunk
             and a head; None otherwise.
         recipe: how it is trained.
+        windows: size and stride of its first convolution, where it reads `Windows` as well.
     """
 
     observation: str
     trunk: Callable[..., Any] | None = None
     policy: Callable[..., Any] | None = None
     recipe: Recipe = Recipe()
+    windows: tuple[int, int] | None = None
 
 
 def _planner(env: Labyrinth, **choices: Any) -> nnx.Module:
@@ -349,7 +359,7 @@ def _resnet(env: Labyrinth, *, attention: bool = False, **choices: Any) -> Any:
 _PICTURES = Recipe(decay="cosine")
 
 ENCODERS: dict[str, Encoder] = {
-    "cnn": Encoder("pixels", ConvTrunk, recipe=_PICTURES),
+    "cnn": Encoder("pixels", ConvTrunk, recipe=_PICTURES, windows=_CNN_WINDOWS),
     "resnet18": Encoder("pixels", _resnet, recipe=_PICTURES),
     "resnet18-attention": Encoder("pixels", functools.partial(_resnet, attention=True), recipe=_PICTURES),
     "mlp": Encoder("vector", OneHotTrunk),

@@ -20,6 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from baselines.windows import Windows
+from baselines.windows import cut as windows_of
 from jaxlab import observe, scene
 from jaxlab.env import Labyrinth, Params
 from jaxlab.errors import choose
@@ -43,16 +45,18 @@ class Table:
         env: static; its ``observation`` is what the rows hold.
         render: static; ``"paper"`` or ``"direct"``, how pixels are drawn.
         params: the mazes.
-        rows: ``[N * num_modes * H*W, ...]``, or None: draw on the fly.
+        rows: ``[N * num_modes * H*W, ...]``, or `Windows` of them, or None: draw on the fly.
     """
 
     env: Labyrinth = dataclasses.field(metadata={"static": True})
     render: str = dataclasses.field(metadata={"static": True})
     params: Params
-    rows: Array | None
+    rows: Array | Windows | None
 
-    def see(self, maze: Array, mode: Array, cell: Array) -> jax.Array:
-        """Observations of states: integers ``[...]`` to ``[..., *observation shape]``."""
+    def see(self, maze: Array, mode: Array, cell: Array) -> Any:
+        """Observations of states: integers ``[...]`` to ``[..., *observation shape]``, or ``[B]`` to `Windows`."""
+        if isinstance(self.rows, Windows):
+            return self.rows.take(self.index(maze, mode, cell))
         if self.rows is not None:
             return jnp.asarray(self.rows)[self.index(maze, mode, cell)]
         lead = jnp.shape(maze)
@@ -87,6 +91,7 @@ def make(
     observation: str = "pixels",
     render: str = "paper",
     max_bytes: int = MAX_BYTES,
+    windows: tuple[int, int] | None = None,
 ) -> Table:
     """Draw every state of a set of mazes (host; the drawing is jitted).
 
@@ -96,6 +101,8 @@ def make(
         observation: ``"pixels"``, ``"vector"`` or ``"grid"``.
         render: ``"paper"`` (600 px resized to 64) or ``"direct"`` (drawn at 64).
         max_bytes: a larger table is not made.
+        windows: size and stride of the first convolution of the network that will look: pictures are then
+            held as its `Windows`, where these are smaller.
     """
     choose("render", render, RENDERS)
     choose("observation", observation, observe.OBSERVATIONS)
@@ -104,7 +111,9 @@ def make(
     shape = jax.eval_shape(lambda: draw(env, render, params, 0, 0, 0))
     if empty.num_states * shape.size * shape.dtype.itemsize > max_bytes:
         return empty
-    return dataclasses.replace(empty, rows=_draw_all(env, render, params))
+    rows = _draw_all(env, render, params)
+    cut = windows_of(np.asarray(rows), *windows) if windows is not None and observation == "pixels" else None
+    return dataclasses.replace(empty, rows=rows if cut is None else cut)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))

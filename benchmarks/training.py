@@ -20,6 +20,7 @@ import numpy as np
 
 import jaxlab
 from baselines import bc, learning, runner
+from baselines.windows import Windows
 from benchmarks import timing
 from jaxlab import datasets
 
@@ -57,7 +58,8 @@ def torch_epochs(data: learning.Data, epochs: int, threads: int) -> Callable[[in
         return None
     torch.set_num_threads(threads)
     shown = data.demonstrations
-    seen = np.array(data.table.see(shown.maze, shown.mode, shown.cell))
+    seen = data.table.see(shown.maze, shown.mode, shown.cell)
+    seen = np.array(seen.pictures() if isinstance(seen, Windows) else seen)
     images = torch.from_numpy(seen).permute(0, 3, 1, 2).contiguous()
     actions = torch.from_numpy(np.array(shown.action)).long()
     net = nn.Sequential(

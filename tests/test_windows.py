@@ -1,0 +1,95 @@
+"""Pictures held as windows are the same pictures, and the first layer makes the same of them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from baselines import discriminator, inverse, learning, networks, table, windows
+from jaxlab import Labyrinth, datasets, splits
+
+ENV = Labyrinth((3, 3))
+MAZES = splits.load("3x3-v1")["train"][:4]
+SIZE, STRIDE = 8, 4
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return table.make(ENV, ENV.params(MAZES))
+
+
+@pytest.fixture(scope="module")
+def cut(drawn):
+    return windows.cut(np.asarray(drawn.rows), SIZE, STRIDE)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return learning.data(datasets.demonstrations(ENV, MAZES), "cnn")
+
+
+def test_the_pictures_come_back(drawn, cut):
+    assert np.array_equal(cut.pictures(), drawn.rows)
+    rows = jnp.array([5, 0, 5])
+    assert np.array_equal(cut.take(rows).pictures(), drawn.rows[rows])
+    assert cut.num_bytes < drawn.rows.nbytes
+
+
+def test_each_window_is_held_once_and_the_first_is_blank(cut):
+    held = np.asarray(cut.windows).reshape(len(cut.windows), -1)
+    used = held[: int(cut.index.max()) + 1]
+    assert not held[0].any()
+    assert len(np.unique(used, axis=0)) == len(used)
+    assert not held[len(used) :].any()
+    assert not np.asarray(cut.blank(2).pictures()).any()
+
+
+def test_many_chunks_cut_as_one(drawn, cut, monkeypatch):
+    monkeypatch.setattr(windows, "_CHUNK", 5)
+    again = windows.cut(np.asarray(drawn.rows), SIZE, STRIDE)
+    assert np.array_equal(again.windows, cut.windows) and np.array_equal(again.index, cut.index)
+
+
+def test_what_would_not_be_smaller_or_does_not_fit_stays_as_it_is():
+    noise = np.random.default_rng(0).integers(0, 256, (2, 64, 64, 3), dtype=np.uint8)
+    assert windows.cut(noise, SIZE, STRIDE) is None
+    assert windows.cut(np.zeros((2, 62, 64, 3), np.uint8), SIZE, STRIDE) is None
+    assert windows.cut(np.zeros((2, 4, 4, 3), np.uint8), SIZE, STRIDE) is None
+
+
+@pytest.mark.parametrize("count", [2, 36])  # fewer windows than there are different ones, and more
+@pytest.mark.parametrize("norm", [True, False])
+def test_the_network_makes_the_same_of_windows(drawn, cut, count, norm):
+    net = networks.policy("cnn", drawn.env, norm=norm)
+    variables = net.init(jax.random.key(0))
+    rows = jnp.arange(count)
+    assert (count * 15 * 15 <= len(cut.windows)) == (count == 2)
+
+    @jax.jit
+    def answer(seen):
+        def total(weights):
+            logits, stats = net.train(variables._replace(weights=weights), None, seen)
+            return jnp.square(logits).sum(), (logits, stats)
+
+        slope, out = jax.grad(total, has_aux=True)(variables.weights)
+        return slope, out
+
+    got, expected = answer(cut.take(rows)), answer(drawn.rows[rows])
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5), got, expected)
+
+
+def test_methods_look_at_windows_with_the_cnn_only(data):
+    assert isinstance(data.table.rows, windows.Windows)
+    planned = learning.data(data.demonstrations, "planner")
+    assert planned.table.rows.dtype == jnp.uint8 and planned.table.rows.shape[1:] == (64, 64, 3)
+
+
+def test_pairs_of_pictures_and_the_absorbing_state(data, drawn):
+    rows = jnp.arange(3)
+    net = inverse.network("cnn", drawn.env)
+    model = net.init(jax.random.key(0))
+    pairs = inverse.see_pair(data, rows, rows + 1)
+    plain = drawn.rows[rows], drawn.rows[rows + 1]
+    np.testing.assert_allclose(net.apply(model, pairs), net.apply(model, plain), rtol=1e-4, atol=1e-5)
+    blank, _ = discriminator.nothing(data)
+    assert not np.asarray(blank.pictures()).any()
