@@ -52,6 +52,10 @@ def _best(results: Results, observation: str, who: str = "jaxlab") -> float:
     return max(_rate(row, who) for row in rows)
 
 
+def _beside_torch(row: str) -> Callable[[Results], float]:
+    return lambda results: results["training"][row]["ratio"]["median"]
+
+
 def _sides(results: Results) -> float:
     return _rate(results["sizes"], "5x5") / _rate(results["sizes"], "25x25")
 
@@ -93,7 +97,10 @@ TARGETS = (
     Target("a step at 25x25: times that at 5x5", _sides, 1.3, True),
     Target("unique, split mazes a second at 5x5", lambda r: _rate(r["generation"]["5x5"], "unique_split"), 211_100),
     Target("unique, split mazes a second at 25x25", lambda r: _rate(r["generation"]["25x25"], "unique_split"), 7_200),
-    Target("cloning, CNN, batch 100: share of PyTorch's time", lambda r: r["training"]["ratio"]["median"], 0.75, True),
+    Target("cloning, CNN, batch 100: share of PyTorch's time", _beside_torch("cnn, batch 100"), 0.75, True),
+    Target("cloning, CNN, batch 256: share of PyTorch's time", _beside_torch("cnn, batch 256"), 0.75, True),
+    Target("cloning, CNN, all 900 at once: share of PyTorch's time", _beside_torch("cnn, batch 900"), 0.75, True),
+    Target("cloning, ResNet-18, batch 100: share of PyTorch's time", _beside_torch("resnet18, batch 100"), 1.0, True),
     Target("seconds to compile a step", lambda r: max(_numbers(r["compile"])), 1, True),
     Target("seconds to compile a method's chunk, the longest", lambda r: max(_numbers(r["chunks"])), 20, True),
     Target("cost of a step at batch 1,048,576: times that at 8,192", _linear_batch, 1.5, True),

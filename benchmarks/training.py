@@ -1,15 +1,16 @@
-"""Behavioural cloning beside PyTorch: ``python -m benchmarks.training [--repeats 5] [--epochs 3]``.
+"""Behavioural cloning beside PyTorch: ``python -m benchmarks.training [--encoder cnn] [--batches 100 256 900]``.
 
-One epoch is 900 pictures of 64 px in random order, batches of 100: the CNN of Table 3a with
-batch norm and dropout, cross-entropy, Adam. Ours is the chunk of epochs that
-``baselines.train`` runs; PyTorch gets the same pictures, network and optimiser, eagerly, with
-as many threads as given. They take turns in one process. Without torch only ours is timed.
+One epoch is 900 pictures of 64 px in random order: the network with batch norm and dropout,
+cross-entropy, Adam. Ours is the chunk of epochs that ``baselines.train`` runs; PyTorch gets the
+same pictures, network and optimiser, eagerly, with as many threads as given and in each of its
+memory formats. They take turns in one process. Without torch only ours is timed.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib.util
 import json
 from collections.abc import Callable
 from typing import Any
@@ -21,24 +22,25 @@ import numpy as np
 import jaxlab
 from baselines import bc, learning, runner
 from baselines.windows import Windows
-from benchmarks import timing
+from benchmarks import timing, torch_peer
 from jaxlab import datasets
 
-EXAMPLES, BATCH = 900, 100
+EXAMPLES = 900
+BATCHES = (100, 256, EXAMPLES)
 
 
-def pictures() -> learning.Data:
+def data_for(encoder: str) -> learning.Data:
     """900 demonstrated steps in 5x5 mazes."""
     mazes = jaxlab.splits.load("5x5-v1")["train"]
     shown = datasets.demonstrations(jaxlab.Labyrinth((5, 5)), mazes)
     rows = ("maze", "mode", "cell", "action", "next_mode", "next_cell")
     first = dataclasses.replace(shown, **{name: getattr(shown, name)[:EXAMPLES] for name in rows})
-    return learning.data(first, "cnn")
+    return learning.data(first, encoder)
 
 
-def ours(data: learning.Data, epochs: int) -> Callable[[int], Any]:
+def ours(data: learning.Data, encoder: str, batch: int, epochs: int) -> Callable[[int], Any]:
     """The chunk that ships, from the state that the last one left."""
-    config = bc.Config(batch=BATCH)
+    config = bc.Config(encoder=encoder, batch="full" if batch == EXAMPLES else batch)
     kept = [bc.init(config, data, jax.random.key(0))]
 
     def run(number: int) -> Any:
@@ -49,65 +51,47 @@ def ours(data: learning.Data, epochs: int) -> Callable[[int], Any]:
     return run
 
 
-def torch_epochs(data: learning.Data, epochs: int, threads: int) -> Callable[[int], Any] | None:
-    """The same in PyTorch; None where it is not installed."""
-    try:
-        import torch
-        from torch import nn
-    except ImportError:
-        return None
-    torch.set_num_threads(threads)
+def theirs(data: learning.Data, encoder: str, batch: int, epochs: int, threads: int) -> dict[str, Callable[[int], Any]]:
+    """The same in PyTorch, in each memory format; nothing where it is not installed."""
+    if importlib.util.find_spec("torch") is None:
+        return {}
     shown = data.demonstrations
     seen = data.table.see(shown.maze, shown.mode, shown.cell)
-    seen = np.array(seen.pictures() if isinstance(seen, Windows) else seen)
-    images = torch.from_numpy(seen).permute(0, 3, 1, 2).contiguous()
-    actions = torch.from_numpy(np.array(shown.action)).long()
-    net = nn.Sequential(
-        *(nn.Conv2d(3, 32, 8, 4), nn.LeakyReLU()),
-        *(nn.Conv2d(32, 64, 4, 2), nn.BatchNorm2d(64), nn.LeakyReLU()),
-        *(nn.Conv2d(64, 64, 3, 1), nn.BatchNorm2d(64), nn.LeakyReLU(), nn.Flatten()),
-        *(nn.Linear(1024, 512), nn.LeakyReLU(), nn.Dropout(0.3)),
-        *(nn.Linear(512, 512), nn.LeakyReLU(), nn.Dropout(0.3), nn.Linear(512, 4)),
-    )
-    optimizer = torch.optim.Adam(net.parameters(), lr=5e-4)
-
-    def run(number: int) -> None:
-        torch.manual_seed(number)
-        for _ in range(epochs):
-            for rows in torch.randperm(EXAMPLES).split(BATCH):
-                optimizer.zero_grad()
-                logits = net(images[rows].float() / 255)
-                nn.functional.cross_entropy(logits, actions[rows]).backward()
-                optimizer.step()
-
-    return run
+    pictures = np.array(seen.pictures() if isinstance(seen, Windows) else seen)
+    given = pictures, np.array(shown.action), batch, epochs, threads
+    return {f"torch, {layout}": torch_peer.epochs(encoder, *given, layout) for layout in torch_peer.FORMATS}
 
 
-def measure(repeats: int, epochs: int, threads: int) -> dict[str, Any]:
-    """Seconds an epoch, and the ratio where there are two."""
-    data = pictures()
-    candidates = {"jaxlab": ours(data, epochs)}
-    if (peer := torch_epochs(data, epochs, threads)) is not None:
-        candidates["torch"] = peer
+def measure(repeats: int, epochs: int, threads: int, encoder: str = "cnn", batch: int = 100) -> dict[str, Any]:
+    """Seconds an epoch, and the ratio to PyTorch in its faster format where it is there."""
+    data = data_for(encoder)
+    candidates = {"jaxlab": ours(data, encoder, batch, epochs)} | theirs(data, encoder, batch, epochs, threads)
     timed = timing.side_by_side(candidates, repeats)
     out: dict[str, Any] = {
         name: {"best": t.best / epochs, "median": t.median / epochs, "first": t.first} for name, t in timed.items()
     }
-    if "torch" in timed:
-        mine, other = timed["jaxlab"], timed["torch"]
-        out["ratio"] = {"best": mine.best / other.best, "median": mine.median / other.median}
+    mine, peers = timed.pop("jaxlab"), timed.values()
+    if peers:
+        out["ratio"] = {
+            "best": mine.best / min(peer.best for peer in peers),
+            "median": mine.median / min(peer.median for peer in peers),
+        }
     return out
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--encoder", choices=list(torch_peer.NETWORKS), default="cnn")
+    parser.add_argument("--batches", type=int, nargs="+", default=[100], help=f"examples an update; {EXAMPLES} is all")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=3, help="epochs in one timed run")
     parser.add_argument("--threads", type=int, default=2, help="threads of PyTorch")
     args = parser.parse_args()
     print(json.dumps({**timing.machine(), "torch": timing.version("torch")}))
-    for name, figures in measure(args.repeats, args.epochs, args.threads).items():
-        print(f"{name:8s}" + "  ".join(f"{key} {value:.3f}" for key, value in figures.items()), flush=True)
+    for batch in args.batches:
+        print(f"{args.encoder}, batch {batch}")
+        for name, figures in measure(args.repeats, args.epochs, args.threads, args.encoder, batch).items():
+            print(f"  {name:22s}" + "  ".join(f"{key} {value:.3f}" for key, value in figures.items()), flush=True)
 
 
 if __name__ == "__main__":
