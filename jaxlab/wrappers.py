@@ -123,8 +123,13 @@ class AutoReset(Wrapper):
 
     @functools.partial(jax.jit, static_argnums=0)
     def step(self, key: jax.Array | None, state: State, action: jax.Array | int, params: Params) -> Step:
-        """Take one action, and begin anew if it ended the episode; the key is consumed."""
-        out = self.env.step(key, state, action, params)
+        """Take one action, and begin anew if it ended the episode; the key is consumed.
+
+        The state is one whose episode goes on, as every state is that ``reset`` and this return.
+        """
+        # No state that comes back has ended, so a bare environment need not ask.
+        bare = isinstance(self.env, Labyrinth)
+        out = self.env.step_open(state, action, params) if bare else self.env.step(key, state, action, params)
         maze = out.state.maze
         if self.next_maze == "another":
             if key is None:

@@ -223,3 +223,18 @@ def test_state_types_do_not_drift(env, params):
     after = jax.eval_shape(lambda s: auto.step(jax.random.key(0), s, 1, params).state, state)
     kinds = [[(x.dtype, x.weak_type, x.shape) for x in jax.tree.leaves(tree)] for tree in (state, after)]
     assert kinds[0] == kinds[1]
+
+
+def test_an_open_step_is_a_step_until_the_end():
+    env = jaxlab.Labyrinth((3, 3))
+    params = env.params(jaxlab.generate.mazes(jax.random.key(0), 4, (3, 3)), max_steps=7)
+    states = jax.vmap(lambda i: env.reset_to(i, params)[1])(jnp.arange(4))
+    for key in jax.random.split(jax.random.key(1), 12):
+        actions = jax.random.randint(key, (4,), 0, 4)
+        step = jax.vmap(env.step, (None, 0, 0, None))(None, states, actions, params)
+        opened = jax.vmap(env.step_open, (0, 0, None))(states, actions, params)
+        going = ~np.asarray(states.ended)
+        for a, b in zip(jax.tree.leaves(step), jax.tree.leaves(opened), strict=True):
+            assert np.array_equal(np.asarray(a)[going], np.asarray(b)[going])
+        states = step.state
+    assert states.ended.all()
