@@ -7,6 +7,7 @@ from strategies import random_maze
 
 import jaxlab
 from jaxlab import observe
+from jaxlab.render import AGENT_GREEN, BLACK, GOAL_BLUE, START_RED, axis, diamond, render
 from jaxlab.scene import visible_cells
 
 MAZE = jaxlab.from_edges(
@@ -77,3 +78,23 @@ def test_with_settings_combined_hidden_cells_hide_ice_but_not_the_head():
     assert obs[3:5].tolist() == [10, 4], "key and door stay in the head"
     fine = obs[5:].reshape(3, 5)
     assert not visible_cells(params.mazes.walls[0], 2)[1, 1] and fine[2, 2] == 1, "a hidden cell is 1 even if icy"
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (2, 33), (3, 40)])  # one word of bits for a row of cells, and two
+def test_a_picture_is_its_rectangles_however_many_cells_a_row_has(shape):
+    size = 300
+    maze, cell = random_maze(np.random.default_rng(3), shape), shape[1]
+    rows, cols = (axis(cells, size).of_pixels() for cells in shape)
+    expected = np.full((size, size, 3), 255, np.uint8)
+    for place, color in ((maze.start, START_RED), (maze.goal, GOAL_BLUE)):
+        row, col = divmod(int(place), shape[1])
+        expected[np.ix_(rows.tile[:, row], cols.tile[:, col])] = color
+    is_wall = np.zeros((size, size), bool)
+    for row, col in np.ndindex(shape):
+        if maze.walls[row, col] >> jaxlab.DOWN & 1:
+            is_wall |= np.outer(rows.line[:, row], cols.span[:, col])
+        if maze.walls[row, col] >> jaxlab.LEFT & 1:
+            is_wall |= np.outer(rows.span[:, row], cols.line[:, col])
+    expected[np.asarray(diamond(cell, shape, size))] = AGENT_GREEN
+    expected[is_wall] = BLACK
+    assert np.array_equal(render(maze, cell, size), expected[::-1])
