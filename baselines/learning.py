@@ -42,10 +42,20 @@ class Data:
         return self.table.params
 
 
-def data(demonstrations: Demonstrations, encoder: str, render: str = "paper") -> Data:
-    """Draw what an encoder sees in every state of the training mazes (host)."""
+def data(demonstrations: Demonstrations, encoder: str, render: str = "paper", drawn: Table | None = None) -> Data:
+    """What an encoder sees in every state of the training mazes (host).
+
+    Args:
+        demonstrations: what is shown.
+        encoder: of `networks.ENCODERS`.
+        render: how pixels are drawn.
+        drawn: the table of these mazes, where it has been made already.
+    """
     entry = networks.encoder(encoder)
-    drawn = table.make(demonstrations.env, demonstrations.params, entry.observation, render, windows=entry.windows)
+    if drawn is None:
+        drawn = table.make(demonstrations.env, demonstrations.params, entry.observation, render)
+    if entry.windows is not None:
+        drawn = drawn.cut(*entry.windows)
     return Data(jax.tree.map(jnp.asarray, demonstrations), drawn)
 
 

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from baselines import checkpoints, evaluate, metrics, networks, replay, results, table
+from baselines import checkpoints, evaluate, learning, metrics, networks, replay, results, table
 from baselines.learning import Data
 from baselines.networks import Network, Variables
 from baselines.report import Report
@@ -117,7 +117,7 @@ def run(
     env = evaluate.environment(splits) if env is None else env
     seen = draw(splits, env, networks.encoder(config.encoder).observation, config.render)
     shown = datasets.demonstrations(env, seen["train"].params, plan.demo_seed)
-    data = Data(jax.tree.map(jnp.asarray, shown), seen["train"])
+    data = learning.data(shown, config.encoder, config.render, seen["train"])
     runner = _Runner(name, method, config, data, seen, plan, watch)
     runs, report = [], Report()
     for group in plan.groups():

@@ -20,8 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from baselines import windows
 from baselines.windows import Windows
-from baselines.windows import cut as windows_of
 from jaxlab import observe, scene
 from jaxlab.env import Labyrinth, Params
 from jaxlab.errors import choose
@@ -68,6 +68,13 @@ class Table:
         """The row of a state."""
         return (maze * self.env.num_modes + mode) * self.env.num_cells + cell
 
+    def cut(self, size: int, stride: int) -> Table:
+        """The same table with its pictures as the `Windows` of a first convolution, where these are smaller (host)."""
+        if self.rows is None or isinstance(self.rows, Windows) or self.env.observation != "pixels":
+            return self
+        found = windows.cut(np.asarray(self.rows), size, stride)
+        return self if found is None else dataclasses.replace(self, rows=found)
+
     @property
     def num_states(self) -> int:
         """How many rows there are (or would be)."""
@@ -91,7 +98,6 @@ def make(
     observation: str = "pixels",
     render: str = "paper",
     max_bytes: int = MAX_BYTES,
-    windows: tuple[int, int] | None = None,
 ) -> Table:
     """Draw every state of a set of mazes (host; the drawing is jitted).
 
@@ -101,8 +107,6 @@ def make(
         observation: ``"pixels"``, ``"vector"`` or ``"grid"``.
         render: ``"paper"`` (600 px resized to 64) or ``"direct"`` (drawn at 64).
         max_bytes: a larger table is not made.
-        windows: size and stride of the first convolution of the network that will look: pictures are then
-            held as its `Windows`, where these are smaller.
     """
     choose("render", render, RENDERS)
     choose("observation", observation, observe.OBSERVATIONS)
@@ -111,9 +115,7 @@ def make(
     shape = jax.eval_shape(lambda: draw(env, render, params, 0, 0, 0))
     if empty.num_states * shape.size * shape.dtype.itemsize > max_bytes:
         return empty
-    rows = _draw_all(env, render, params)
-    cut = windows_of(np.asarray(rows), *windows) if windows is not None and observation == "pixels" else None
-    return dataclasses.replace(empty, rows=rows if cut is None else cut)
+    return dataclasses.replace(empty, rows=_draw_all(env, render, params))
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
