@@ -88,6 +88,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="threads of PyTorch")
     args = parser.parse_args()
     print(json.dumps({**timing.machine(), "torch": timing.version("torch")}))
+    rows = data_for(args.encoder).table.rows
+    if isinstance(rows, Windows):
+        print(f"{rows.index.size:,} windows, {len(np.unique(rows.index)):,} of them different")
     for batch in args.batches:
         print(f"{args.encoder}, batch {batch}")
         for name, figures in measure(args.repeats, args.epochs, args.threads, args.encoder, batch).items():
