@@ -83,11 +83,11 @@ def wilson(key: jax.Array, shape: tuple[int, int], root: jax.Array) -> jax.Array
     """
     num_cells = shape[0] * shape[1]
     beside = jnp.asarray(_packed_neighbours(shape))
-    degree = jnp.asarray((grid.neighbours(shape) >= 0).sum(1))
-    is_root = jnp.arange(num_cells) == root
+    degree = jnp.asarray((grid.neighbours(shape) >= 0).sum(1), jnp.int32)
+    is_root = jnp.arange(num_cells, dtype=jnp.int32) == root
 
     def draw(key):
-        turn = jax.random.randint(key, (num_cells,), 0, degree)
+        turn = jax.random.randint(key, (num_cells,), 0, degree, jnp.int32)  # wider draws are other mazes
         ahead = jnp.take_along_axis(beside, turn[:, None], 1)[:, 0]
         return jnp.where(is_root, root, ahead)
 
@@ -136,11 +136,11 @@ def prim(key: jax.Array, shape: tuple[int, int], root: jax.Array) -> jax.Array:
     def grow(carry, key):
         reached, tree = carry
         leads_out = reached[low] != reached[high]
-        drawn = jax.random.randint(key, (), 0, leads_out.sum())
-        edge = jnp.argmax(jnp.cumsum(leads_out) > drawn)
+        drawn = jax.random.randint(key, (), 0, leads_out.sum(dtype=jnp.int32), jnp.int32)
+        edge = jnp.argmax(jnp.cumsum(leads_out, dtype=jnp.int32) > drawn)
         return (reached.at[pairs[edge]].set(True), tree.at[edge].set(True)), None
 
-    begin = (jnp.arange(num_cells) == root, jnp.zeros(len(pairs), bool))
+    begin = (jnp.arange(num_cells, dtype=jnp.int32) == root, jnp.zeros(len(pairs), bool))
     (_, tree), _ = jax.lax.scan(grow, begin, jax.random.split(key, num_cells - 1))
     return tree
 
