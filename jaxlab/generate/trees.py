@@ -133,15 +133,18 @@ def prim(key: jax.Array, shape: tuple[int, int], root: jax.Array) -> jax.Array:
     pairs = jnp.asarray(grid.edges(shape))
     low, high = pairs[:, 0], pairs[:, 1]
 
-    def grow(carry, key):
+    def grow(carry, words):
         reached, tree = carry
+        key = jax.random.wrap_key_data(words, impl=impl)
         leads_out = reached[low] != reached[high]
         drawn = jax.random.randint(key, (), 0, leads_out.sum(dtype=jnp.int32), jnp.int32)
         edge = jnp.argmax(jnp.cumsum(leads_out, dtype=jnp.int32) > drawn)
         return (reached.at[pairs[edge]].set(True), tree.at[edge].set(True)), None
 
     begin = (jnp.arange(num_cells, dtype=jnp.int32) == root, jnp.zeros(len(pairs), bool))
-    (_, tree), _ = jax.lax.scan(grow, begin, jax.random.split(key, num_cells - 1))
+    # As words: vmap would transpose an axis of keys, and what does that loses sight of which of them were used.
+    impl, words = jax.random.key_impl(key), jax.random.key_data(jax.random.split(key, num_cells - 1))
+    (_, tree), _ = jax.lax.scan(grow, begin, words)
     return tree
 
 

@@ -3,7 +3,7 @@
     bash scripts/numerics.sh                # all four, benchmarks/results/numerics.md
     bash scripts/numerics.sh JAX_DEBUG_NANS # one of them
 
-What passed is kept in build/numerics until jaxlab/, the test file or what tests share is another.
+What passed is kept in build/numerics until the test file or any code that is no test is another.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ def files() -> list[Path]:
 
 def stamp(path: Path) -> str:
     """SHA-256 of all that decides what a test file gives."""
-    shared = {*(ROOT / "tests").glob("*.py"), *(ROOT / "tests/data").rglob("*.*")} - set(files())
     sha = hashlib.sha256(jax.__version__.encode())
-    for part in sorted({path, *(ROOT / "jaxlab").rglob("*.py"), *shared}):
+    code = [part for package in ("jaxlab", "baselines", "tests") for part in (ROOT / package).rglob("*.py")]
+    shared = [part for part in code if not part.name.startswith("test_") and part != Path(__file__)]
+    for part in sorted([path, *shared]):
         sha.update(part.read_bytes())
     return sha.hexdigest()
 
