@@ -75,42 +75,34 @@ def outcomes(report: str) -> list[Row]:
     return rows
 
 
-def run(flag: str, chosen: Sequence[Path]) -> list[Row]:
-    """The fast tests of these files under a flag, in one process of their own."""
+def run(flag: str, path: Path) -> list[Row]:
+    """The fast tests of a file under a flag, in a process of their own."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-rfEs",
-            "-m",
-            "not slow",
-            "--tb=short",
-            f"--junitxml={report}",
-        ]
-        done = subprocess.run([*command, *map(str, chosen)], cwd=ROOT, env={**os.environ, flag: FLAGS[flag][0]})
+        command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "--tb=short", f"--junitxml={report}"]
+        done = subprocess.run([*command, str(path)], cwd=ROOT, env={**os.environ, flag: FLAGS[flag][0]})
         if done.returncode not in (0, 1) or not report.is_file():
-            raise RuntimeError(f"pytest under {flag} ended with {done.returncode}")
+            raise RuntimeError(f"pytest {path.name} under {flag} ended with {done.returncode}")
         return outcomes(report.read_text("utf-8"))
 
 
 def under(flag: str) -> list[Row]:
-    """All tests under a flag; files that passed before, as they are now, are not run again."""
-    stamps = {path.name: stamp(path) for path in files()}
-    kept, place = {}, KEPT / f"{flag}.json"
-    if place.is_file():
-        kept = {name: row for name, row in json.loads(place.read_text()).items() if row["stamp"] == stamps.get(name)}
-    waiting = [path for path in files() if path.name not in kept]
-    rows = run(flag, waiting) if waiting else []
-    for path in waiting:
-        own = [row for row in rows if row["file"] == path.name]
-        kept[path.name] = {"stamp": stamps[path.name], "rows": own}
-    passed = {name: row for name, row in kept.items() if all(one["outcome"] != "failed" for one in row["rows"])}
-    KEPT.mkdir(parents=True, exist_ok=True)
-    write_atomic(place, json.dumps(passed, indent=1) + "\n")
-    return [row for name in sorted(kept) for row in kept[name]["rows"]]
+    """All tests under a flag; a file that passed before, as it is now, is not run again."""
+    place = KEPT / f"{flag}.json"
+    kept = json.loads(place.read_text("utf-8")) if place.is_file() else {}
+    every = []
+    for path in files():
+        now = {"stamp": stamp(path), "rows": []}
+        if (before := kept.get(path.name)) and before["stamp"] == now["stamp"]:
+            now = before
+        else:
+            now["rows"] = run(flag, path)
+            if all(row["outcome"] != "failed" for row in now["rows"]):
+                KEPT.mkdir(parents=True, exist_ok=True)
+                kept[path.name] = now
+                write_atomic(place, json.dumps(kept, indent=1) + "\n")
+        every += now["rows"]
+    return every
 
 
 def line(flag: str, rows: Sequence[Row]) -> str:
