@@ -123,7 +123,7 @@ def improve(config: Config, data: Data, state: State, key: jax.Array, updates: i
     )
     model = inverse.precise(net, data, model, state.moves, usable)
     labels = inverse.logits(net, data, model, *inverse.demonstrated(data)).argmax(-1).astype(jnp.int32)
-    right = metrics["model_accuracy"][-10:].mean()
+    right = metrics["model_accuracy"][-10:].mean() if updates else state.right
     return dataclasses.replace(state, model=model, optimizer=memory, labels=labels, right=right)
 
 

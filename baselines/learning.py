@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -21,6 +21,12 @@ Metrics = dict[str, jax.Array]
 """Named scalars of one epoch."""
 
 DECAYS = ("constant", "cosine")
+RATES = ("learning_rate", "judge_rate", "model_rate")
+"""The choices that a run which diverges should try smaller."""
+
+
+class DivergedError(ValueError):
+    """Training whose figures or arrays are NaN or infinite; the message says which, where, and what to try."""
 
 
 @jax.tree_util.register_dataclass
@@ -91,6 +97,33 @@ def cross_entropy(logits: jax.Array, actions: jax.Array) -> jax.Array:
     0.44019
     """
     return optax.softmax_cross_entropy_with_integer_labels(logits, actions)
+
+
+def not_finite(tree: Any) -> list[str]:
+    """The names of a tree's arrays that hold NaN or infinity (host)."""
+    floats = [
+        (path, leaf) for path, leaf in jax.tree.leaves_with_path(tree) if jnp.issubdtype(leaf.dtype, jnp.floating)
+    ]
+    return [
+        jax.tree_util.keystr(path, simple=True, separator=".")
+        for path, leaf in floats
+        if not np.isfinite(np.asarray(leaf)).all()
+    ]
+
+
+def check_finite(config: Any, figures: Mapping[str, np.ndarray], state: Any, seed: int, done: int) -> None:
+    """Raise `DivergedError` unless the figures of the last epochs and the state after ``done`` are finite (host)."""
+    found = ""
+    if names := not_finite(figures):
+        columns = {name: np.asarray(figures[name]) for name in names}
+        at = min(int(np.flatnonzero(~np.isfinite(column))[0]) for column in columns.values())
+        name = next(name for name, column in columns.items() if not np.isfinite(column[at]))
+        found = f"{name} is {columns[name][at]} in epoch {done - len(columns[name]) + at + 1}"
+    elif names := not_finite(state):
+        found = f"{names[0]} is not finite after epoch {done}"
+    if found:
+        rates = ", ".join(f"{name}={getattr(config, name)}" for name in RATES if hasattr(config, name))
+        raise DivergedError(f"training of seed {seed} diverged: {found}; try smaller rates ({rates})")
 
 
 class Policy:

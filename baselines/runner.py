@@ -22,7 +22,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from baselines import checkpoints, evaluate, learning, metrics, networks, replay, results, table
-from baselines.learning import Data
+from baselines.learning import Data, check_finite
 from baselines.networks import Network, Variables
 from baselines.report import Report
 from baselines.table import Table
@@ -113,6 +113,9 @@ def run(
 
     Returns:
         (results in the form of results.json, the table to print).
+
+    Raises:
+        DivergedError: a figure or an array became NaN or infinite (looked at between chunks).
     """
     env = evaluate.environment(splits) if env is None else env
     seen = draw(splits, env, networks.encoder(config.encoder).observation, config.render)
@@ -277,6 +280,8 @@ class _Runner:
         """The figures of a chunk, row by row, and the success on train and valid after it."""
         rows = []
         for i, one in enumerate(self._split(kept["state"], len(seeds), lanes)):
+            of_lane = {name: (values[i] if lanes else values)[:count] for name, values in figures.items()}
+            check_finite(self.config, of_lane, one, seeds[i], done)
             variables = _policy(self.method, self.config, self.data, one, True)
             watched = {
                 f"{name}_success": float(evaluate.success(self.network, variables, self.seen[name]))
@@ -287,7 +292,6 @@ class _Runner:
             score = watched.get("valid_success", float(done))
             if score > kept["score"][i]:
                 kept["score"][i], kept["best"][i] = score, variables
-            of_lane = {name: (values[i] if lanes else values)[:count] for name, values in figures.items()}
             for k in range(count):
                 row = {"seed": seeds[i], "epoch": done - count + k + 1}
                 rows.append(row | {name: float(values[k]) for name, values in of_lane.items()})

@@ -228,9 +228,9 @@ def paper_picture(seen: scene.Scene, size: int) -> jax.Array:
     change = jnp.where(is_wall[..., None], 0, jnp.asarray(AGENT_GREEN, jnp.float32) - ground)
     weight = jnp.asarray(lens.weight)[seen.cell]
     square, pixel = (jnp.asarray(first)[seen.cell] for first in (lens.square, lens.pixel))
-    change = jax.lax.dynamic_slice(change, (square[0], square[1], 0), (*weight.shape[2:], 3))
+    change = jax.lax.dynamic_slice(change, (square[0], square[1], jnp.int32(0)), (*weight.shape[2:], 3))
     agent = jnp.einsum("ijrc,rcd->ijd", weight, change)
-    begin = pixel[0], pixel[1], 0
+    begin = pixel[0], pixel[1], jnp.int32(0)
     under = jax.lax.dynamic_slice(picture, begin, agent.shape)
     picture = jax.lax.dynamic_update_slice(picture, under + agent, begin)
     return jnp.clip(jnp.round(picture), 0, 255).astype(jnp.uint8)

@@ -140,7 +140,7 @@ def _window(whole: jax.Array, seen: Scene, view: int) -> dict[str, jax.Array]:
     outside = jnp.zeros(whole.shape[-1:], whole.dtype).at[: grid.NUM_ACTIONS].set(1)
     framed = jnp.pad(whole - outside, ((reach, reach), (reach, reach), (0, 0))) + outside
     row, col = seen.cell // width, seen.cell % width
-    cut = jax.lax.dynamic_slice(framed, (row, col, 0), (view, view, whole.shape[-1]))
+    cut = jax.lax.dynamic_slice(framed, (row, col, jnp.int32(0)), (view, view, whole.shape[-1]))
     ends = jnp.stack([seen.start, seen.goal])
     offsets = jnp.stack([ends // width - row, ends % width - col], -1).ravel()
     return {"grid": cut, "offsets": offsets.astype(jnp.int32)}

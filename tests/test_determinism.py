@@ -26,6 +26,7 @@ def test_integers_are_the_stored_ones():
     assert stored.integers() == STORED["integers"]
 
 
+@pytest.mark.skipif(jax.config.jax_enable_x64, reason="dropout is drawn in 64 bits then, and so other losses")
 def test_training_has_the_stored_losses_to_a_ten_thousandth():
     assert STORED["losses"][-1] < 0.9 * STORED["losses"][0]
     np.testing.assert_allclose(stored.losses(), STORED["losses"], rtol=1e-4)

@@ -214,7 +214,8 @@ def test_a_limit_on_files_ends_the_command_with_a_message(tmp_path):
     line = (
         f"{sys.executable} -m jaxlab.generate --width 16 --height 16 --train 2 --eval 0 --test 0 --out {tmp_path}/out"
     )
-    done = apart("bash", "-c", f"trap '' XFSZ; ulimit -f 1; exec {line}")
+    without_cache = {"JAX_ENABLE_COMPILATION_CACHE": "false"}  # of compilations, whose files would be too large too
+    done = apart("bash", "-c", f"trap '' XFSZ; ulimit -f 1; exec {line}", **without_cache)
     assert (done.returncode, done.stderr) == (2, "python -m jaxlab.generate: [Errno 27] File too large\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -186,7 +186,7 @@ def _tree(words: jax.Array, start: jax.Array, goal: jax.Array, shape: tuple[int,
         count = upto2 + open3
         # 28 random bits times at most 4 fit the word: a uniform number below count.
         drawn = ((word >> 4) * count.astype(jnp.uint32) >> 28).astype(jnp.int32)
-        action = (upto0 <= drawn).astype(jnp.int32) + (upto1 <= drawn) + (upto2 <= drawn)
+        action = sum((upto <= drawn).astype(jnp.int32) for upto in (upto0, upto1, upto2))
         ahead = cell + along_side(action)
         goes = count > 0
         mark = jnp.where(goes, bit(ahead), jnp.uint32(0))

@@ -83,11 +83,11 @@ def wilson(key: jax.Array, shape: tuple[int, int], root: jax.Array) -> jax.Array
     """
     num_cells = shape[0] * shape[1]
     beside = jnp.asarray(_packed_neighbours(shape))
-    degree = jnp.asarray((grid.neighbours(shape) >= 0).sum(1))
-    is_root = jnp.arange(num_cells) == root
+    degree = jnp.asarray((grid.neighbours(shape) >= 0).sum(1), jnp.int32)
+    is_root = jnp.arange(num_cells, dtype=jnp.int32) == root
 
     def draw(key):
-        turn = jax.random.randint(key, (num_cells,), 0, degree)
+        turn = jax.random.randint(key, (num_cells,), 0, degree, jnp.int32)  # wider draws are other mazes
         ahead = jnp.take_along_axis(beside, turn[:, None], 1)[:, 0]
         return jnp.where(is_root, root, ahead)
 
@@ -133,15 +133,18 @@ def prim(key: jax.Array, shape: tuple[int, int], root: jax.Array) -> jax.Array:
     pairs = jnp.asarray(grid.edges(shape))
     low, high = pairs[:, 0], pairs[:, 1]
 
-    def grow(carry, key):
+    def grow(carry, words):
         reached, tree = carry
+        key = jax.random.wrap_key_data(words, impl=impl)
         leads_out = reached[low] != reached[high]
-        drawn = jax.random.randint(key, (), 0, leads_out.sum())
-        edge = jnp.argmax(jnp.cumsum(leads_out) > drawn)
+        drawn = jax.random.randint(key, (), 0, leads_out.sum(dtype=jnp.int32), jnp.int32)
+        edge = jnp.argmax(jnp.cumsum(leads_out, dtype=jnp.int32) > drawn)
         return (reached.at[pairs[edge]].set(True), tree.at[edge].set(True)), None
 
-    begin = (jnp.arange(num_cells) == root, jnp.zeros(len(pairs), bool))
-    (_, tree), _ = jax.lax.scan(grow, begin, jax.random.split(key, num_cells - 1))
+    begin = (jnp.arange(num_cells, dtype=jnp.int32) == root, jnp.zeros(len(pairs), bool))
+    # As words: vmap would transpose an axis of keys, and what does that loses sight of which of them were used.
+    impl, words = jax.random.key_impl(key), jax.random.key_data(jax.random.split(key, num_cells - 1))
+    (_, tree), _ = jax.lax.scan(grow, begin, words)
     return tree
 
 

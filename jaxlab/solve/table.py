@@ -74,7 +74,7 @@ def solve(rule: MoveRule, mazes: Maze, num_modes: int) -> Solutions:
     following = (move.mode * num_cells + move.cell).reshape(num_mazes, -1)
     # A cost below 1 is an error that `solve_many` raises; here it must only not loop for ever.
     cost = jnp.where(move.fell, _FAR, jnp.maximum(move.cost, 1)).reshape(num_mazes, -1, grid.NUM_ACTIONS)
-    at_goal = jnp.arange(num_cells) == mazes.goal[:, None]
+    at_goal = jnp.arange(num_cells, dtype=jnp.int32) == mazes.goal[:, None]
     at_goal = jnp.broadcast_to(at_goal[:, None], (num_mazes, num_modes, num_cells)).reshape(num_mazes, -1)
 
     def through(distance):
