@@ -46,3 +46,13 @@ def test_table_1_measures_distances_to_the_closest():
     pytest.importorskip("gymnasium")
     source = table.of_gym("CartPole-v1")
     assert source(0, 5).shape == (5, 4) and np.array_equal(source(0, 5)[1:], source(1, 4))
+
+
+def test_the_readmes_figure_reads_success_with_its_interval():
+    pytest.importorskip("matplotlib")
+    drawing, grid = script("success_figure"), SCRIPTS.parent / "benchmarks" / "results" / "grid-5-cnn"
+    rows = drawing.read(grid)
+    assert list(rows)[:2] == ["BC", "DAgger"] and not any(name.startswith(drawing.HIDDEN) for name in rows)
+    assert list(rows["BC"]) == list(drawing.SPLITS)
+    assert all(0 <= low <= mean <= high <= 1 for scores in rows.values() for mean, low, high in scores.values())
+    assert drawing.draw({grid: "the paper's CNN"}).startswith(b"\x89PNG")
