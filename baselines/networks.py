@@ -374,7 +374,7 @@ ENCODERS: dict[str, Encoder] = {
             batch=64,
             epochs=18,
             checks=((12, 0.3), (24, 0.08)),
-            trials=100,
+            trials=40,
         ),
     ),
 }
