@@ -21,7 +21,7 @@ def played():
     """
     env = jaxlab.Labyrinth.from_settings((5, 5), SETTINGS)
     params = env.params(unique(11, NUM_MAZES, (5, 5), settings=SETTINGS).mazes)
-    bits = jnp.arange(4)
+    bits = jnp.arange(4, dtype=jnp.uint8)
 
     def walk(index, knows, key):
         def step(state, key):

@@ -37,8 +37,8 @@ def random_and_optimal_plays(env, params, limited, key):
         return out.state, out._replace(obs=())
 
     def optimal_step(state, noise):
-        best = params.optimal[state.maze, state.mode, state.cell] >> jnp.arange(4) & 1
-        out = env.step(None, state, jnp.argmax(best * (1 + noise)), params)
+        best = params.optimal[state.maze, state.mode, state.cell] >> jnp.arange(4, dtype=jnp.uint8) & 1
+        out = env.step(None, state, jnp.argmax(jnp.where(best == 1, 1 + noise, 0)), params)
         return out.state, (out.reward, out.info["is_optimal"] | out.state.ended)
 
     def one(index, actions):

@@ -40,6 +40,8 @@ OTHERS = {
 }
 """Test files that are not about jaxlab/, by what they are about. A file that is not named here is run."""
 KEPT = ROOT / "build" / "numerics"
+TOGETHER = 7
+"""Test files that share a process and what it has compiled; a stop loses no more than these."""
 
 Row = dict[str, str]
 """One test: ``file``, ``name``, ``outcome`` (passed, failed or skipped) and ``why``."""
@@ -75,14 +77,14 @@ def outcomes(report: str) -> list[Row]:
     return rows
 
 
-def run(flag: str, path: Path) -> list[Row]:
-    """The fast tests of a file under a flag, in a process of their own."""
+def run(flag: str, chosen: Sequence[Path]) -> list[Row]:
+    """The fast tests of some files under a flag, in a process of their own."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "--tb=short", f"--junitxml={report}"]
-        done = subprocess.run([*command, str(path)], cwd=ROOT, env={**os.environ, flag: FLAGS[flag][0]})
+        done = subprocess.run([*command, *map(str, chosen)], cwd=ROOT, env={**os.environ, flag: FLAGS[flag][0]})
         if done.returncode not in (0, 1) or not report.is_file():
-            raise RuntimeError(f"pytest {path.name} under {flag} ended with {done.returncode}")
+            raise RuntimeError(f"pytest under {flag} ended with {done.returncode}")
         return outcomes(report.read_text("utf-8"))
 
 
@@ -90,19 +92,22 @@ def under(flag: str) -> list[Row]:
     """All tests under a flag; a file that passed before, as it is now, is not run again."""
     place = KEPT / f"{flag}.json"
     kept = json.loads(place.read_text("utf-8")) if place.is_file() else {}
-    every = []
-    for path in files():
-        now = {"stamp": stamp(path), "rows": []}
-        if (before := kept.get(path.name)) and before["stamp"] == now["stamp"]:
-            now = before
-        else:
-            now["rows"] = run(flag, path)
-            if all(row["outcome"] != "failed" for row in now["rows"]):
-                KEPT.mkdir(parents=True, exist_ok=True)
-                kept[path.name] = now
-                write_atomic(place, json.dumps(kept, indent=1) + "\n")
-        every += now["rows"]
-    return every
+    stamps = {path.name: stamp(path) for path in files()}
+    kept = {name: file for name, file in kept.items() if file["stamp"] == stamps.get(name)}
+    waiting = [path for path in files() if path.name not in kept]
+    failed: list[Row] = []
+    for first in range(0, len(waiting), TOGETHER):
+        some = waiting[first : first + TOGETHER]
+        rows = run(flag, some)
+        for path in some:
+            own = [row for row in rows if row["file"] == path.name]
+            if any(row["outcome"] == "failed" for row in own):
+                failed += own
+            else:
+                kept[path.name] = {"stamp": stamps[path.name], "rows": own}
+        KEPT.mkdir(parents=True, exist_ok=True)
+        write_atomic(place, json.dumps(kept, indent=1) + "\n")
+    return sorted([row for file in kept.values() for row in file["rows"]] + failed, key=lambda row: row["file"])
 
 
 def line(flag: str, rows: Sequence[Row]) -> str:
