@@ -34,8 +34,8 @@ WHICH = ("oldest", "newest")
 ROWS = tuple(f"{python}:{which}" for python in PYTHONS for which in WHICH)
 NAMED = ("jax", "flax", "optax", "orbax-checkpoint", "gymnasium", "numpy", "chex")
 """Packages with a column of their own."""
-TESTS = ("test_determinism.py", "test_text.py", "test_gym.py", "test_datasets_files.py")
-"""Files that lean on jax, flax and optax; on none; on gymnasium; on datasets and minari. Training leans on orbax."""
+TESTS = ("test_determinism.py", "test_gym.py", "test_datasets_files.py")
+"""Files that lean on jax, flax and optax; on gymnasium; on datasets and minari. Training leans on orbax."""
 TOOLS = ("pytest", "hypothesis")
 MAKE = ("--width", "3", "--height", "3", "--train", "8", "--eval", "4", "--test", "4", "--out", "mazes")
 TRAIN = ("bc", "--mazes", "mazes", "--encoder", "mlp", "--epochs", "200", "--quiet", "--out", "run")
