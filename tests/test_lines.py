@@ -23,8 +23,9 @@ def test_the_report_names_the_lines_that_no_test_runs():
     assert "| `baselines/bc.py` | 20 | 4 | 7-9, 12 |" in text and "| `jaxlab/text.py` | 20 | 1 | 3 |" in text
 
 
-def test_too_few_lines_are_a_failure_of_the_command(tmp_path):
-    for found, status in (([7], 0), ([7, 8, 9, 12], 1)):
+def test_too_few_lines_and_failed_tests_are_a_failure_of_the_command(tmp_path):
+    for found, failed, status in (([7], [], 0), ([7, 8, 9, 12], [], 1), ([7], ["tests/test_bc.py"], 1)):
         (tmp_path / "seen.json").write_text(json.dumps(seen(jaxlab_maze=[], baselines_bc=found)))
-        assert lines.main([str(tmp_path / "seen.json"), str(tmp_path / "out.md")]) == status
-        assert (tmp_path / "out.md").read_text().startswith("# Line coverage")
+        assert lines.main([str(tmp_path / "seen.json"), str(tmp_path / "out.md"), *failed]) == status
+        text = (tmp_path / "out.md").read_text()
+        assert text.startswith("# Line coverage") and ("**Tests failed in tests/test_bc.py.**" in text) == bool(failed)
