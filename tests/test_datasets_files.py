@@ -1,6 +1,7 @@
 """Episodes, and the files that other tools read."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import jaxlab
 from jaxlab import datasets
 from jaxlab.datasets.__main__ import main
+from jaxlab.datasets.episodes import from_rows
 
 EDGES = [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (5, 8), (7, 8), (6, 7), (3, 6)]
 
@@ -111,11 +113,40 @@ def test_complaint_15_mazes_go_to_hugging_face_and_back_offline(tmp_path, env, m
     assert all((tmp_path / "hf" / one["contentUrl"]).is_file() for one in meta["distribution"])
     with pytest.raises(FileExistsError):
         datasets.write_huggingface(tmp_path / "hf", parts)
+    with pytest.raises(ValueError, match=r"no split 'tests' in .*: there are train, validation, test"):
+        datasets.read_huggingface(tmp_path / "hf", "tests")
+    vectors = datasets.episodes(jaxlab.Labyrinth((3, 3), observation="vector"), mazes[:1])
+    with pytest.raises(ValueError, match="split 'train': the obs column holds images"):
+        datasets.write_huggingface(tmp_path / "vectors", {"train": vectors})
+    assert not (tmp_path / "vectors").exists()
+    (tmp_path / "bare").mkdir()
+    library.Dataset.from_dict({"actions": [0], "obs": [1]}).to_parquet(tmp_path / "bare" / "train.parquet")
+    with pytest.raises(ValueError, match="bare: no column episode_starts, info"):
+        datasets.read_huggingface(tmp_path / "bare")
+
+
+def test_rows_that_are_no_episodes_are_refused(played):
+    texts = [jaxlab.text.format(played.params.mazes[int(i)]) for i in played.maze]
+    again = from_rows(played.action, played.starts, texts)
+    np.testing.assert_array_equal(again.cell, played.cell)
+    with pytest.raises(ValueError, match="the first row must begin an episode"):
+        from_rows(played.action, ~played.starts, texts)
+    with pytest.raises(ValueError, match="row 1: an action is 0, 1, 2 or 3, got 4"):
+        from_rows(np.where(np.arange(len(texts)) == 1, 4, played.action), played.starts, texts)
+    shut = played.params.mazes[0].replace(key=np.int32(1), door=np.int32(5))
+    mixed = [jaxlab.text.format(shut), *texts[1:]]
+    with pytest.raises(ValueError, match="mazes of one data set have the same settings"):
+        from_rows(played.action, played.starts, mixed)
 
 
 def test_minari(tmp_path, env, played, monkeypatch):
     minari = pytest.importorskip("minari", reason="minari is not installed")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", "the user's own")
     datasets.write_minari(tmp_path, played, "labyrinth/tiny-v0")
+    assert os.environ["MINARI_DATASETS_PATH"] == "the user's own"
+    monkeypatch.delenv("MINARI_DATASETS_PATH")
+    datasets.write_minari(tmp_path, played, "labyrinth/again-v0")
+    assert "MINARI_DATASETS_PATH" not in os.environ
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     loaded = minari.load_dataset("labyrinth/tiny-v0")
     assert loaded.total_episodes == 6 and loaded.total_steps == len(played) - 6

@@ -206,6 +206,7 @@ def apart(*line, **environment):
     """A process of its own."""
     places = os.pathsep.join(str(ROOT / place) for place in ("tests", "."))
     environment = os.environ | {"PYTHONPATH": places} | environment
+    environment.pop("JAX_COMPILATION_CACHE_DIR", None)  # JAX would warn that its cache can't be written either
     return subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 

@@ -228,6 +228,22 @@ def test_large_mazes_have_wider_cells():
     assert routes(walls, [0], [39_999]).cells.dtype == np.int32
 
 
+def test_compiled_and_run_by_python_the_search_finds_the_same(monkeypatch):
+    """Machine code that overflowed or ran off an array would say nothing; Python and numpy raise."""
+    from jaxlab.solve import johnson
+
+    sets = [random_mazes(7, 20, (4, 4), 0.8), stack([open_grid(4, 4), open_grid(4, 4, 5, 3)])]
+    compiled = [paths(mazes, limit) for mazes in sets for limit in (None, 3)]
+    assert sum(len(found.lengths) for found in compiled) > 300  # more than the first sizes of the tables hold
+    for name in ("_grown", "_prune", "_contract", "_search", "_run"):
+        monkeypatch.setattr(johnson, name, getattr(johnson, name).py_func)
+    for (mazes, limit), found in zip(itertools.product(sets, (None, 3)), compiled, strict=True):
+        again = paths(mazes, limit)
+        for field in ("cells", "lengths", "offsets", "complete"):
+            np.testing.assert_array_equal(getattr(again, field), getattr(found, field))
+            assert getattr(again, field).dtype == getattr(found, field).dtype
+
+
 def test_the_goal_out_of_reach_has_no_path():
     one = from_edges([(0, 1)], (2, 2), 0, 3)
     assert paths(one).complete and paths(one).as_lists() == []
