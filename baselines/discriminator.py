@@ -126,9 +126,11 @@ def walked(steps: Steps, num_states: int, gamma: float) -> Pairs:
 
 def nothing(data: Data) -> tuple[jax.Array | Windows, jax.Array]:
     """The absorbing state: an empty observation and no action."""
-    like = data.table.see(*data.table.state(jnp.zeros(1, jnp.int32)))
-    blank = like.blank(1) if isinstance(like, Windows) else jnp.zeros(like.shape, like.dtype)
-    return blank, jnp.zeros((1, grid.NUM_ACTIONS))
+    no_action = jnp.zeros((1, grid.NUM_ACTIONS))
+    if isinstance(data.table.rows, Windows):
+        return data.table.rows.blank(1), no_action
+    like = jax.eval_shape(lambda: data.table.see(*data.table.state(jnp.zeros(1, jnp.int32))))
+    return jnp.zeros(like.shape, like.dtype), no_action
 
 
 # -- training --------------------------------------------------------------------------------------
@@ -202,16 +204,15 @@ def _penalty(
     rows: int = 64,
 ) -> jax.Array:
     """The gradient penalty on mixtures of pairs drawn from both sides; pixels are mixed in [0, 1]."""
-    if isinstance(seen, Windows):
-        seen = seen.pictures()
     key_shown, key_own, key_mix = jax.random.split(key, 3)
-    scale = 255.0 if seen.dtype == jnp.uint8 else 1.0
+    scale = 255.0 if isinstance(seen, Windows) or seen.dtype == jnp.uint8 else 1.0
     share = jax.random.uniform(key_mix, (rows,))
 
     def drawn(key: jax.Array, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
         pair = jax.random.categorical(key, jnp.log(counts.ravel()), shape=(rows,))
         at, action = jnp.divmod(pair, grid.NUM_ACTIONS)
-        return seen[at] / scale, jax.nn.one_hot(action, grid.NUM_ACTIONS)
+        looked = seen.take(at).pictures() if isinstance(seen, Windows) else seen[at]
+        return looked / scale, jax.nn.one_hot(action, grid.NUM_ACTIONS)
 
     def mix(a: jax.Array, b: jax.Array) -> jax.Array:
         weight = share.reshape(-1, *[1] * (a.ndim - 1))

@@ -56,10 +56,16 @@ def data(demonstrations: Demonstrations, encoder: str, render: str = "paper", dr
         encoder: of `networks.ENCODERS`.
         render: how pixels are drawn.
         drawn: the table of these mazes, where it has been made already.
+
+    Raises:
+        ValueError: ``drawn`` is of other mazes, or not what the encoder reads.
     """
     entry = networks.encoder(encoder)
     if drawn is None:
         drawn = table.make(demonstrations.env, demonstrations.params, entry.observation, render)
+    given = drawn.env.observation, drawn.render, len(drawn.params.mazes)
+    if given != (wanted := (entry.observation, render, len(demonstrations.params.mazes))):
+        raise ValueError(f"drawn holds (observation, render, mazes) {given}, but {encoder!r} needs {wanted}")
     if entry.windows is not None:
         drawn = drawn.cut(*entry.windows)
     return Data(jax.tree.map(jnp.asarray, demonstrations), drawn)

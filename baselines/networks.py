@@ -332,7 +332,7 @@ class Encoder:
         policy: ``(env, outputs, norm, dropout, rngs) -> module`` where a policy is more than a trunk
             and a head; None otherwise.
         recipe: how it is trained.
-        windows: size and stride of its first convolution, where it reads `Windows` as well.
+        windows: size and stride of its first convolution, which has no padding, where it reads `Windows` as well.
     """
 
     observation: str

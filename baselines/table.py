@@ -69,7 +69,11 @@ class Table:
         return (maze * self.env.num_modes + mode) * self.env.num_cells + cell
 
     def cut(self, size: int, stride: int) -> Table:
-        """The same table with its pictures as the `Windows` of a first convolution, where these are smaller (host)."""
+        """The same table with its pictures as the `Windows` of a first convolution (host).
+
+        Pictures stay as they are where that would not be smaller, or where the last window does not end at
+        their edge. With windows, `see` takes states of one axis.
+        """
         if self.rows is None or isinstance(self.rows, Windows) or self.env.observation != "pixels":
             return self
         found = windows.cut(np.asarray(self.rows), size, stride)

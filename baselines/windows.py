@@ -27,7 +27,7 @@ class Windows:
     """A batch of pictures ``[B, H, W, C]`` as windows of ``K x K`` pixels.
 
     Attributes:
-        windows: ``uint8[P, K, K, C]``, different ones; the first is all zeros.
+        windows: ``uint8[P, K, K, C]``, different ones, filled up with zeros; the first is all zeros.
         index: ``int32[B, R, S]``: which of them is at each place of a picture.
         stride: static, pixels from one place to the next.
     """
@@ -70,22 +70,23 @@ class Windows:
         return self.windows[which, inside_row[:, None], inside_col]
 
     def each(self, layer: Callable[[jax.Array], jax.Array]) -> jax.Array:
-        """What a layer makes of every window, ``float[B, R, S, O]``.
+        """What a convolution, and what follows it place by place, makes of the pictures: ``float[B, R, S, O]``.
 
         Args:
-            layer: windows ``uint8[n, K, K, C]`` to ``float[n, ..., O]``, each by itself.
+            layer: pictures ``uint8[n, H, W, C]`` to ``float[n, R, S, O]``, by a convolution without padding
+                whose size and stride are those of the windows.
         """
 
         def once() -> jax.Array:
             return layer(self.windows).reshape(len(self.windows), -1)[self.index]
 
         def everywhere() -> jax.Array:
-            read = self.windows[self.index.ravel()]
-            return layer(read).reshape(*self.index.shape, -1)
+            return layer(self.pictures())
 
         if self.index.size <= len(self.windows):
             return everywhere()
-        # The gradient of a gather adds in no fixed order on an accelerator: there, equal runs would differ.
+        # On an accelerator the convolution is fast as it is, and the gradient of a gather adds in no fixed
+        # order: equal runs would differ.
         return jax.lax.platform_dependent(cpu=once, default=everywhere)
 
 

@@ -1,6 +1,6 @@
 """Behavioural cloning beside PyTorch: ``python -m benchmarks.training [--encoder cnn] [--batches 100 256 900]``.
 
-One epoch is 900 pictures of 64 px in random order: the network with batch norm and dropout,
+One epoch is 900 pictures of 64 px in random order, the last batch filled up: the network with batch norm and dropout,
 cross-entropy, Adam. Ours is the chunk of epochs that ``baselines.train`` runs; PyTorch gets the
 same pictures, network and optimiser, eagerly, with as many threads as given and in each of its
 memory formats. They take turns in one process. Without torch only ours is timed.
@@ -82,7 +82,9 @@ def measure(repeats: int, epochs: int, threads: int, encoder: str = "cnn", batch
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--encoder", choices=list(torch_peer.NETWORKS), default="cnn")
-    parser.add_argument("--batches", type=int, nargs="+", default=[100], help=f"examples an update; {EXAMPLES} is all")
+    parser.add_argument(
+        "--batches", type=int, nargs="+", default=list(BATCHES), help=f"examples an update; {EXAMPLES} is all"
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=3, help="epochs in one timed run")
     parser.add_argument("--threads", type=int, default=2, help="threads of PyTorch")

@@ -348,21 +348,18 @@ class Labyrinth:
         ended = state.ended
         after = jax.tree.map(lambda old, new: old if new is old else jnp.where(ended, old, new), state, after)
         reward = jnp.where(ended, jnp.float32(0), reward)
-        return self._said(state, action, after, reward, params)
+        return self._to_step(state, action, after, reward, params)
 
-    def step_open(self, state: State, action: Array | int, params: Params) -> Step:
-        """`step` for a state whose episode goes on: whether it has ended is not asked, which makes it cheaper.
-
-        For loops that begin the next episode by themselves. A state that has ended would be played on.
-        """
-        return self._step_open(state, _index("action", action, grid.NUM_ACTIONS), params)
+    def _step_open(self, state: State, action: Array | int, params: Params) -> Step:
+        """`step` for a state whose episode goes on: whether it has ended is not asked, which makes it cheaper."""
+        return self._advance_open(state, _index("action", action, grid.NUM_ACTIONS), params)
 
     @functools.partial(jax.jit, static_argnums=0)
-    def _step_open(self, state: State, action: Array, params: Params) -> Step:
+    def _advance_open(self, state: State, action: Array, params: Params) -> Step:
         after, reward = self.advance(state, action, params)
-        return self._said(state, action, after, reward, params)
+        return self._to_step(state, action, after, reward, params)
 
-    def _said(self, before: State, action: Array, after: State, reward: jax.Array, params: Params) -> Step:
+    def _to_step(self, before: State, action: Array, after: State, reward: jax.Array, params: Params) -> Step:
         info = self.inform(before, action, after, params)
         return Step(self.observe(after, params), after, reward, after.terminated, after.truncated, info)
 

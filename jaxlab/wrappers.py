@@ -99,6 +99,9 @@ class AutoReset(Wrapper):
     that values can be bootstrapped. A reset is a look-up of the start cell: no maze is made,
     and an observation that nobody reads is not computed.
 
+    The state that goes in is one whose episode goes on, as every state is that ``reset`` and ``step``
+    return; what happens in one that has ended is not defined.
+
     Attributes:
         env: a `Labyrinth`, or `EpisodeStatistics` of one.
         next_maze: ``"same"`` plays the maze again; ``"another"`` goes on to one drawn
@@ -123,13 +126,11 @@ class AutoReset(Wrapper):
 
     @functools.partial(jax.jit, static_argnums=0)
     def step(self, key: jax.Array | None, state: State, action: jax.Array | int, params: Params) -> Step:
-        """Take one action, and begin anew if it ended the episode; the key is consumed.
-
-        The state is one whose episode goes on, as every state is that ``reset`` and this return.
-        """
-        # No state that comes back has ended, so a bare environment need not ask.
-        bare = isinstance(self.env, Labyrinth)
-        out = self.env.step_open(state, action, params) if bare else self.env.step(key, state, action, params)
+        """Take one action, and begin anew if it ended the episode; the key is consumed."""
+        # No state that comes back has ended, so a bare environment need not ask. Its own ``step`` counts, where
+        # somebody has written one.
+        bare = getattr(type(self.env), "step", None) is Labyrinth.step
+        out = self.env._step_open(state, action, params) if bare else self.env.step(key, state, action, params)
         maze = out.state.maze
         if self.next_maze == "another":
             if key is None:

@@ -28,7 +28,12 @@ def read(grid: Path) -> dict[str, dict[str, tuple[float, float, float]]]:
     found: dict[str, dict[str, tuple[float, float, float]]] = {}
     with (grid / "scores.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            if row["metric"] == "success" and row["split"] in SPLITS and not row["method"].startswith(HIDDEN):
+            if (
+                row["table"] == "table7"
+                and row["metric"] == "success"
+                and row["split"] in SPLITS
+                and not row["method"].startswith(HIDDEN)
+            ):
                 mean = float(row["mean"])
                 ends = (float(row[name]) if row[name] else mean for name in ("low", "high"))
                 found.setdefault(row["method"], {})[row["split"]] = (mean, *ends)

@@ -232,7 +232,7 @@ def test_an_open_step_is_a_step_until_the_end():
     for key in jax.random.split(jax.random.key(1), 12):
         actions = jax.random.randint(key, (4,), 0, 4)
         step = jax.vmap(env.step, (None, 0, 0, None))(None, states, actions, params)
-        opened = jax.vmap(env.step_open, (0, 0, None))(states, actions, params)
+        opened = jax.vmap(env._step_open, (0, 0, None))(states, actions, params)
         going = ~np.asarray(states.ended)
         for a, b in zip(jax.tree.leaves(step), jax.tree.leaves(opened), strict=True):
             assert np.array_equal(np.asarray(a)[going], np.asarray(b)[going])
