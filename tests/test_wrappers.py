@@ -173,6 +173,25 @@ def test_complaint_01_goal_at_the_limit_is_a_termination(env):
         assert (bool(out.terminated), bool(out.truncated)) == flags
 
 
+def test_gymnax_adaptor_is_the_environment_itself(env, params):
+    ours, key = wrappers.Gymnax(env, params), jax.random.key(3)
+    assert (ours.name, ours.num_actions) == ("Labyrinth-v0", 4)
+    assert ours.action_space() == env.action_space and ours.observation_space(params) == env.observation_space
+    obs, state = ours.reset_env(key, params)
+    jax.tree.map(np.testing.assert_array_equal, (obs, state), ours.reset(key))
+    for seen in (ours.observe(key, state, UP, params), ours.get_obs(state), ours.get_obs(state, params)):
+        np.testing.assert_array_equal(seen, obs)
+    state = env.reset_to(0, params)[1]
+    for action in (UP, RIGHT, RIGHT, UP):
+        assert not ours.is_terminal(state) and ours.discount(state) == 1
+        _, state, reward, done, info = ours.step_env(key, state, action, params)
+    assert done and reward > 0 and info["is_optimal"]
+    assert ours.is_terminated(state) and not ours.is_truncated(state) and ours.discount(state) == 0
+    for _ in range(7):  # the time limit is no termination
+        state = ours.step_env(key, env.reset_to(0, params)[1] if state.terminated else state, DOWN, params)[1]
+    assert ours.is_truncated(state) and not ours.is_terminated(state) and ours.discount(state) == 1
+
+
 def test_gymnax_contract_matches_gymnax_itself(env, params):
     base = pytest.importorskip("gymnax.environments.environment", reason="gymnax is not installed")
     ours = wrappers.Gymnax(env, params)

@@ -56,10 +56,10 @@ def oldest(project: dict[str, Any], python: str) -> list[str]:
     pins = set()
     for need in map(Requirement, given):
         if need.marker is None or need.marker.evaluate({"python_version": python, "python_full_version": python}):
-            (bound,) = need.specifier
-            if bound.operator != ">=":
+            bounds = [bound.version for bound in need.specifier if bound.operator == ">="]
+            if len(bounds) != 1:
                 raise ValueError(f"{need} has no lower bound")
-            pins.add(f"{need.name}=={bound.version}")
+            pins.add(f"{need.name}=={bounds[0]}")
     return sorted(pins)
 
 
