@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -215,6 +215,17 @@ def _policy(method: Method, config: Any, data: Data, state: Any, precise: bool) 
     return method.policy(config, data, state, precise=precise)
 
 
+def together(states: Sequence[Any]) -> Any:
+    """The states of several seeds as one, each along a new first axis."""
+
+    def stack(*leaves: jax.Array) -> jax.Array:
+        found = jnp.stack(leaves)
+        # JAX's check of keys used twice (jax_debug_key_reuse) takes stacked keys for used; none of them was.
+        return jax.random.clone(found) if jnp.issubdtype(found.dtype, jax.dtypes.prng_key) else found
+
+    return jax.tree.map(stack, *states)
+
+
 class _Runner:
     """The host's side of a run."""
 
@@ -242,7 +253,7 @@ class _Runner:
         data = devices.copy(self.data, lanes) if isinstance(lanes, Mesh) else self.data
         keys = [jax.random.key(seed) for seed in seeds]
         states = [_init(self.method, self.config, self.data, key) for key in keys]
-        state = jax.tree.map(lambda *leaves: jnp.stack(leaves), *states) if lanes else states[0]
+        state = together(states) if lanes else states[0]
         best = [_policy(self.method, self.config, self.data, one, True) for one in states]
         kept = {"state": state, "best": best, "score": np.full(len(seeds), -1.0), "seconds": np.zeros(())}
         done, folder = 0, None

@@ -1,4 +1,4 @@
-"""What a mesh computes, for test_devices.py: in its process, with 8 virtual devices, or in two processes.
+"""What a mesh computes, for test_devices.py: one device without a mesh, 8 virtual ones, or those of two processes.
 
 python tests/sharded.py OUT.npz [PORT PROCESS]
 """
@@ -59,9 +59,9 @@ def training(over: Mesh | None):
         run = [runner._chunk(bc, config, EPOCHS, False, data, state, jnp.int32(EPOCHS)) for state in states]
         after, metrics = jax.tree.map(lambda *leaves: jnp.stack(leaves), *run)
     else:
-        together = devices.spread(jax.tree.map(lambda *leaves: jnp.stack(leaves), *states), over)
+        states = devices.spread(runner.together(states), over)
         copied = devices.copy(data, over)
-        run = runner._chunk(bc, config, EPOCHS, over, copied, together, np.int32(EPOCHS))
+        run = runner._chunk(bc, config, EPOCHS, over, copied, states, np.int32(EPOCHS))
         after, metrics = devices.copy(run, over)
     return [leaf for leaf in jax.tree.leaves(after) if leaf.dtype == jnp.float32], metrics
 
@@ -79,4 +79,4 @@ if __name__ == "__main__":
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
         jax.distributed.initialize(f"127.0.0.1:{sys.argv[2]}", num_processes=2, process_id=int(sys.argv[3]))
         assert jax.process_count() == 2
-    np.savez(sys.argv[1], **everything(devices.mesh()))
+    np.savez(sys.argv[1], **everything(devices.mesh() if jax.device_count() > 1 else None))

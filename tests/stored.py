@@ -33,9 +33,12 @@ def of(*arrays: np.ndarray) -> str:
 
 def integers() -> dict[str, str]:
     """Name to digest of what is drawn and derived: mazes, splits, demonstrations, walks, paths, counts."""
-    key = jax.random.key(7)
-    drawn = {start_goal: generate.mazes(key, 24, (5, 5), start_goal) for start_goal in ("biased", "unbiased")}
-    drawn |= {name: generate.tree_mazes(key, 8, (4, 4), name, loops=0.2) for name in ("wilson", "kruskal", "prim")}
+
+    def key() -> jax.Array:
+        return jax.random.key(7)  # the same one each time, but made anew: none is used twice
+
+    drawn = {start_goal: generate.mazes(key(), 24, (5, 5), start_goal) for start_goal in ("biased", "unbiased")}
+    drawn |= {name: generate.tree_mazes(key(), 8, (4, 4), name, loops=0.2) for name in ("wilson", "kruskal", "prim")}
     made = splits.make((3, 3), 8, 4, 4, seed=5, key_and_door=True)
     frozen = splits.load("5x5-ice-v1")
     mazes = frozen["train"][:8]

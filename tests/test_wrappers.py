@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import marks
 import numpy as np
 import pytest
 
@@ -150,11 +151,10 @@ def test_statistics_of_the_released_reward():
 @pytest.mark.parametrize("adaptor", [wrappers.Gymnax, wrappers.FiveTuple])
 def test_complaint_03_every_adaptor_tells_both_endings_apart(env, params, adaptor):
     adapted = adaptor(env, params)
-    key = jax.random.key(0)
     for actions, terminated, truncated in (([UP, RIGHT, RIGHT, UP], True, False), ([DOWN] * 7, False, True)):
         state = env.reset_to(0, params)[1]
-        for action in actions:
-            out = adapted.step(key, state, action)
+        for t, action in enumerate(actions):
+            out = adapted.step(jax.random.key(t), state, action)
             state = out[1]
         info = out[-1]
         assert (bool(info["terminated"]), bool(info["truncated"])) == (terminated, truncated)
@@ -218,6 +218,7 @@ def test_gymnax_contract_matches_gymnax_itself(env, params):
         state_a, state_b = a[1], b[1]
 
 
+@marks.logs_with_gymnax
 def test_gymnax_log_wrapper_runs_over_ours(env, params):
     purerl = pytest.importorskip("gymnax.wrappers.purerl", reason="gymnax is not installed")
     logged = purerl.LogWrapper(wrappers.Gymnax(env, params))
