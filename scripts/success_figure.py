@@ -60,7 +60,7 @@ def draw(grids: dict[Path, str]) -> bytes:
         axes.set_xticks(range(len(SPLITS)), SPLITS.values(), fontsize=8)
         axes.grid(axis="y", linewidth=0.4)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(fontsize=7, frameon=False, loc="center right")
+        axes.legend(fontsize=7, frameon=False, loc="center right", bbox_to_anchor=(1, 0.68))
     drawn.axes[0].set_ylabel("success, %")
     raw = io.BytesIO()
     drawn.savefig(raw, format="png", metadata={"Software": None})
