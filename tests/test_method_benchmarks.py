@@ -102,7 +102,7 @@ def test_the_planners_page_has_the_figures_of_its_file():
     page = (pages.ROOT / planner_page.PAGE).read_text("utf-8")
     figures = json.loads((pages.ROOT / planner_page.RESULTS).read_text("utf-8"))["figures"]
     assert planner_page.page(page, figures) == page
-    assert page.count("<!-- -->") == 13
+    assert page.count("<!-- -->") == 15
 
 
 def test_reports_that_pages_name_are_there():
