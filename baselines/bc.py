@@ -16,6 +16,7 @@ import optax
 from baselines import learning, networks, ranges, table
 from baselines.learning import Data, Metrics
 from baselines.networks import Network, Variables
+from baselines.windows import Seen
 from jaxlab.datasets import Demonstrations
 from jaxlab.env import Labyrinth
 from jaxlab.errors import choose
@@ -68,7 +69,7 @@ class State:
     key: jax.Array
 
 
-def loss(network: Network, variables: Variables, key: jax.Array | None, seen: jax.Array, actions: jax.Array) -> Any:
+def loss(network: Network, variables: Variables, key: jax.Array | None, seen: Seen, actions: jax.Array) -> Any:
     """Mean cross-entropy, with (share of right choices, new statistics)."""
     logits, stats = network.train(variables, key, seen)
     right = (logits.argmax(-1) == actions).mean()

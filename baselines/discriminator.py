@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import optax
 from flax import nnx
 
-from baselines import learning, networks
+from baselines import learning, networks, windows
 from baselines.learning import Data, Metrics
 from baselines.networks import Linear, Network, Variables
 from baselines.windows import Windows
@@ -211,8 +211,7 @@ def _penalty(
     def drawn(key: jax.Array, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
         pair = jax.random.categorical(key, jnp.log(counts.ravel()), shape=(rows,))
         at, action = jnp.divmod(pair, grid.NUM_ACTIONS)
-        looked = seen.take(at).pictures() if isinstance(seen, Windows) else seen[at]
-        return looked / scale, jax.nn.one_hot(action, grid.NUM_ACTIONS)
+        return windows.plain(windows.take(seen, at)) / scale, jax.nn.one_hot(action, grid.NUM_ACTIONS)
 
     def mix(a: jax.Array, b: jax.Array) -> jax.Array:
         weight = share.reshape(-1, *[1] * (a.ndim - 1))

@@ -16,10 +16,9 @@ import jax.numpy as jnp
 import optax
 from flax import nnx
 
-from baselines import bc, learning, networks
+from baselines import bc, learning, networks, windows
 from baselines.learning import Data, Metrics
 from baselines.networks import Head, Network, Variables
-from baselines.windows import Windows
 from baselines.world import Steps
 from jaxlab import grid
 from jaxlab.env import Labyrinth
@@ -63,12 +62,11 @@ class Inverse(nnx.Module):
         self.head = Head(2 * self.trunk.features, grid.NUM_ACTIONS, dropout=dropout, rngs=rngs)
 
     def __call__(
-        self, pair: tuple[jax.Array, jax.Array], *, train: bool = False, rngs: nnx.Rngs | None = None
+        self, pair: tuple[windows.Seen, windows.Seen], *, train: bool = False, rngs: nnx.Rngs | None = None
     ) -> jax.Array:
         """Observations before and after, ``[B, ...]`` each, to logits ``float32[B, 4]``."""
         before, after = pair
-        both = before.followed_by(after) if isinstance(before, Windows) else jnp.concatenate([before, after])
-        features = self.trunk(both, train=train)
+        features = self.trunk(windows.joined(before, after), train=train)
         return self.head(jnp.concatenate([features[: len(before)], features[len(before) :]], -1), rngs=rngs)
 
 
@@ -190,7 +188,7 @@ def loss(network: Network, model: Variables, key: jax.Array | None, pair: Any, a
     return learning.cross_entropy(logits, action).mean(), ((logits.argmax(-1) == action).mean(), stats)
 
 
-def see_pair(data: Data, state: jax.Array, following: jax.Array) -> tuple[jax.Array, jax.Array]:
+def see_pair(data: Data, state: jax.Array, following: jax.Array) -> tuple[windows.Seen, windows.Seen]:
     """The two observations of moves."""
     table = data.table
     return table.see(*table.state(state)), table.see(*table.state(following))

@@ -25,6 +25,7 @@ from flax import nnx
 from baselines import learning, networks, ranges, table, world
 from baselines.learning import Data, Metrics
 from baselines.networks import Network, Variables
+from baselines.windows import Seen
 from baselines.world import Steps, Walk
 from jaxlab import grid
 from jaxlab.datasets import Demonstrations
@@ -159,7 +160,7 @@ def network(config: Config, env: Labyrinth) -> Network:
     return _network(config.encoder, env, config.alpha)
 
 
-def q_values(config: Config, network: Network, variables: Variables, seen: jax.Array) -> jax.Array:
+def q_values(config: Config, network: Network, variables: Variables, seen: Seen) -> jax.Array:
     """Q of every action: ``[B, ...] -> float32[B, 4]``."""
     return config.alpha * network.apply(variables, seen) + config.center / (1 - config.gamma)
 
@@ -228,7 +229,7 @@ def epoch(config: Config, data: Data, state: State) -> tuple[State, Metrics]:
     """`Config.epoch_updates` times: one step of every walker, one update, and the slow copy follows."""
     net, optimizer, rules = network(config, data.env), _optimizer(config), world.make(data.env, data.params)
 
-    def see(rows: jax.Array) -> jax.Array:
+    def see(rows: jax.Array) -> Seen:
         return data.table.see(*data.table.state(rows))
 
     def act_on(variables: Variables) -> world.Act:

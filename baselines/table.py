@@ -53,7 +53,7 @@ class Table:
     params: Params
     rows: Array | Windows | None
 
-    def see(self, maze: Array, mode: Array, cell: Array) -> Any:
+    def see(self, maze: Array, mode: Array, cell: Array) -> windows.Seen:
         """Observations of states: integers ``[...]`` to ``[..., *observation shape]``, or ``[B]`` to `Windows`."""
         if isinstance(self.rows, Windows):
             return self.rows.take(self.index(maze, mode, cell))

@@ -90,6 +90,27 @@ class Windows:
         return jax.lax.platform_dependent(cpu=once, default=everywhere)
 
 
+Seen = jax.Array | Windows
+"""Observations of some states, as arrays or, of pictures, as windows."""
+
+
+def plain(seen: Seen) -> jax.Array:
+    """Observations as an array, whichever way they are held."""
+    return seen.pictures() if isinstance(seen, Windows) else seen
+
+
+def take(seen: Seen, rows: jax.Array) -> Seen:
+    """Some of the observations."""
+    return seen.take(rows) if isinstance(seen, Windows) else seen[rows]
+
+
+def joined(first: Seen, second: Seen) -> Seen:
+    """Observations of one table one after the other."""
+    if isinstance(first, Windows) and isinstance(second, Windows):
+        return first.followed_by(second)
+    return jnp.concatenate([plain(first), plain(second)])
+
+
 def cut(pictures: np.ndarray, size: int, stride: int) -> Windows | None:
     """Find the different windows of pictures (host).
 

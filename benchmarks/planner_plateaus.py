@@ -20,9 +20,11 @@ from jaxlab import datasets, splits
 from jaxlab.env import Labyrinth
 
 MAZES = "5x5-v1"
-ENDS = {"works": (0.0, 0.08), "second plateau": (0.08, 0.3), "first plateau": (0.3, np.inf)}
-"""By the training loss after the trial."""
+EARLY, LATE = (limit for _, limit in networks.encoder("planner").recipe.checks)
+ENDS = {"works": (0.0, LATE), "second plateau": (LATE, EARLY), "first plateau": (EARLY, np.inf)}
+"""By the training loss after the trial, between the limits of its checks."""
 _BATCH = 308
+"""A quarter of the demonstrated states."""
 
 
 def data() -> learning.Data:

@@ -21,7 +21,7 @@ import numpy as np
 
 import jaxlab
 from baselines import bc, learning, runner
-from baselines.windows import Windows
+from baselines.windows import Windows, plain
 from benchmarks import timing, torch_peer
 from jaxlab import datasets
 
@@ -57,7 +57,7 @@ def theirs(data: learning.Data, encoder: str, batch: int, epochs: int, threads: 
         return {}
     shown = data.demonstrations
     seen = data.table.see(shown.maze, shown.mode, shown.cell)
-    pictures = np.array(seen.pictures() if isinstance(seen, Windows) else seen)
+    pictures = np.array(plain(seen))
     given = pictures, np.array(shown.action), batch, epochs, threads
     return {f"torch, {layout}": torch_peer.epochs(encoder, *given, layout) for layout in torch_peer.FORMATS}
 

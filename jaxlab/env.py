@@ -352,10 +352,7 @@ class Labyrinth:
 
     def _step_open(self, state: State, action: Array | int, params: Params) -> Step:
         """`step` for a state whose episode goes on: whether it has ended is not asked, which makes it cheaper."""
-        return self._advance_open(state, _index("action", action, grid.NUM_ACTIONS), params)
-
-    @functools.partial(jax.jit, static_argnums=0)
-    def _advance_open(self, state: State, action: Array, params: Params) -> Step:
+        action = _index("action", action, grid.NUM_ACTIONS)
         after, reward = self.advance(state, action, params)
         return self._to_step(state, action, after, reward, params)
 
