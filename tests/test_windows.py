@@ -91,7 +91,8 @@ def test_padded_windows_are_the_same_pictures(pixels, after):
 
 @pytest.mark.parametrize("norm", [True, False])
 def test_resnets_first_layer_makes_the_same_of_padded_windows(drawn, norm):
-    held = windows.cut(np.asarray(drawn.rows), *networks.encoder("resnet18").windows)
+    pictures = np.tile(np.asarray(drawn.rows), (4, 1, 1, 1))  # windows of fewer are no smaller
+    held = windows.cut(pictures, *networks.encoder("resnet18").windows)
     stem = resnet.ResNetTrunk(drawn.env, norm=norm, rngs=nnx.Rngs(0))._stem
     rows = jnp.arange(36)
     assert held.take(rows).index.size > len(held.windows)
@@ -102,8 +103,9 @@ def test_resnets_first_layer_makes_the_same_of_padded_windows(drawn, norm):
 
 
 def test_methods_look_at_windows_where_the_encoder_reads_them(data):
-    assert isinstance(data.table.rows, windows.Windows)
-    padded = learning.data(data.demonstrations, "resnet18").table.rows
+    assert isinstance(data.table.rows, windows.Windows) and data.table.rows.pads == ((0, 0), (0, 0))
+    many = datasets.demonstrations(ENV, splits.load("3x3-v1")["train"])
+    padded = learning.data(many, "resnet18").table.rows
     assert padded.pads == ((3, 2), (3, 2)) and padded.stride == 2
     planned = learning.data(data.demonstrations, "planner")
     assert planned.table.rows.dtype == jnp.uint8 and planned.table.rows.shape[1:] == (64, 64, 3)
