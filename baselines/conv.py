@@ -1,9 +1,10 @@
 """One convolution that is fast on CPU inside ``lax.scan`` and plain ``lax.conv`` elsewhere.
 
 XLA's CPU convolution is about thirty times slower inside a loop than outside. There the
-same sum is a matrix product: blocks of ``stride x stride`` pixels become channels (space to
-depth), which leaves a convolution of stride 1, whose shifted slices are laid side by side and
-multiplied once by the kernel.
+same sum is a matrix product: shifted slices are laid side by side and multiplied once by the
+kernel. Where the stride divides the kernel's size, blocks of ``stride x stride`` pixels become
+channels first (space to depth), which leaves a convolution of stride 1. Small kernels of stride 1
+are left to `baselines.winograd` where that takes fewer multiplications.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+
+from baselines import winograd
+from baselines.products import product
 
 Padding = str | Sequence[tuple[int, int]]
 
@@ -43,53 +48,33 @@ def lax_conv(x: jax.Array, kernel: jax.Array, stride: int, pads: tuple[tuple[int
 
 
 def matrix_conv(x: jax.Array, kernel: jax.Array, stride: int, pads: tuple[tuple[int, int], ...]) -> jax.Array:
-    """The convolution as slices and one matrix product."""
+    """The convolution as slices and matrix products."""
     k_rows, k_cols, channels, outputs = kernel.shape
+    if (k_rows, k_cols) == x.shape[1:3] and not any(map(any, pads)):
+        return _dense(x.reshape(len(x), 1, 1, -1), kernel.reshape(-1, outputs))
     rows = (x.shape[1] + sum(pads[0]) - k_rows) // stride + 1
     cols = (x.shape[2] + sum(pads[1]) - k_cols) // stride + 1
-    if (k_rows, k_cols) == x.shape[1:3] and not any(map(any, pads)):
-        return product(x.reshape(len(x), 1, 1, -1), kernel.reshape(-1, outputs))
-    if (k_rows, k_cols) == (1, 1):
-        x = jnp.pad(x, ((0, 0), *pads, (0, 0)))[:, ::stride, ::stride]
-        return product(x, kernel[0, 0])
-    blocks_r, blocks_c = -(-k_rows // stride), -(-k_cols // stride)
-    kernel = jnp.pad(kernel, ((0, blocks_r * stride - k_rows), (0, blocks_c * stride - k_cols), (0, 0), (0, 0)))
-    # Grow (or cut) the image to what the windows of whole blocks cover.
-    need = (rows + blocks_r - 1) * stride, (cols + blocks_c - 1) * stride
-    low = pads[0][0], pads[1][0]
-    high = need[0] - low[0] - x.shape[1], need[1] - low[1] - x.shape[2]
-    zero = jnp.zeros((), x.dtype)
-    x = jax.lax.pad(x, zero, ((0, 0, 0), (low[0], high[0], 0), (low[1], high[1], 0), (0, 0, 0)))
-    x = space_to_depth(x, stride)
-    kernel = kernel.reshape(blocks_r, stride, blocks_c, stride, channels, outputs)
-    kernel = kernel.transpose(0, 2, 1, 3, 4, 5).reshape(-1, outputs)
-    slices = [x[:, r : r + rows, c : c + cols] for r in range(blocks_r) for c in range(blocks_c)]
-    return product(jnp.concatenate(slices, -1), kernel)
+    # Pad (or cut) the image to what the windows cover.
+    need = (rows - 1) * stride + k_rows, (cols - 1) * stride + k_cols
+    edges = [(low, length - low - have, 0) for (low, _), length, have in zip(pads, need, x.shape[1:3], strict=True)]
+    x = jax.lax.pad(x, jnp.zeros((), x.dtype), ((0, 0, 0), *edges, (0, 0, 0)))
+    if k_rows % stride == 0 and k_cols % stride == 0:
+        x = space_to_depth(x, stride)
+        kernel = kernel.reshape(k_rows // stride, stride, k_cols // stride, stride, channels, outputs)
+        kernel = kernel.transpose(0, 2, 1, 3, 4, 5).reshape(k_rows // stride, k_cols // stride, -1, outputs)
+        stride = 1
+    bordered = all(pad == (1, 1) for pad in pads)
+    if stride == 1 and (form := winograd.fastest(len(x), rows, cols, kernel.shape[:2], between_zeros=bordered)):
+        return winograd.conv(x, kernel, form)
+    down, across = stride * (rows - 1) + 1, stride * (cols - 1) + 1
+    places = np.ndindex(*kernel.shape[:2])
+    slices = [x[:, r : r + down : stride, c : c + across : stride] for r, c in places]
+    return _dense(jnp.concatenate(slices, -1), kernel.reshape(-1, outputs))
 
 
-@jax.custom_vjp
-def product(x: jax.Array, kernel: jax.Array) -> jax.Array:
-    """``x @ kernel`` of ``[..., K]`` and ``float[K, O]``, with a kernel's gradient that is fast on CPU.
-
-    That gradient is a sum over many rows, ``x.T @ slope``. XLA's CPU takes ``slope.T @ x``, its
-    transpose, up to three times faster.
-    """
-    return x @ kernel
-
-
-def _product_forward(x: jax.Array, kernel: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
-    return product(x, kernel), (x, kernel)
-
-
-def _product_backward(kept: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.Array, jax.Array]:
-    x, kernel = kept
-    wide, narrow = (each.reshape(-1, each.shape[-1]) for each in (x, slope))
-    # Without the barrier XLA sees a transposed product and computes it the slow way round.
-    of_kernel = jax.lax.optimization_barrier(narrow.T @ wide).T
-    return slope @ kernel.T, of_kernel
-
-
-product.defvjp(_product_forward, _product_backward)
+def _dense(x: jax.Array, kernel: jax.Array) -> jax.Array:
+    """``x @ kernel`` of ``[B, H, W, K]`` and ``[K, O]``."""
+    return product(x.reshape(-1, x.shape[-1]), kernel).reshape(*x.shape[:-1], -1)
 
 
 def space_to_depth(x: jax.Array, block: int) -> jax.Array:

@@ -332,14 +332,14 @@ class Encoder:
         policy: ``(env, outputs, norm, dropout, rngs) -> module`` where a policy is more than a trunk
             and a head; None otherwise.
         recipe: how it is trained.
-        windows: size and stride of its first convolution, which has no padding, where it reads `Windows` as well.
+        windows: size, stride and padding of its first convolution where it reads `Windows` as well.
     """
 
     observation: str
     trunk: Callable[..., Any] | None = None
     policy: Callable[..., Any] | None = None
     recipe: Recipe = Recipe()
-    windows: tuple[int, int] | None = None
+    windows: tuple[int, int, int] | None = None
 
 
 def _planner(env: Labyrinth, **choices: Any) -> nnx.Module:
@@ -357,11 +357,14 @@ def _resnet(env: Labyrinth, *, attention: bool = False, **choices: Any) -> Any:
 # The paper names no schedule. With a constant rate the loss of these spikes to the end of training,
 # and what the last weights score is luck.
 _PICTURES = Recipe(decay="cosine")
+_RESNET_WINDOWS = (7, 2, 3)
 
 ENCODERS: dict[str, Encoder] = {
-    "cnn": Encoder("pixels", ConvTrunk, recipe=_PICTURES, windows=_CNN_WINDOWS),
-    "resnet18": Encoder("pixels", _resnet, recipe=_PICTURES),
-    "resnet18-attention": Encoder("pixels", functools.partial(_resnet, attention=True), recipe=_PICTURES),
+    "cnn": Encoder("pixels", ConvTrunk, recipe=_PICTURES, windows=(*_CNN_WINDOWS, 0)),
+    "resnet18": Encoder("pixels", _resnet, recipe=_PICTURES, windows=_RESNET_WINDOWS),
+    "resnet18-attention": Encoder(
+        "pixels", functools.partial(_resnet, attention=True), recipe=_PICTURES, windows=_RESNET_WINDOWS
+    ),
     "mlp": Encoder("vector", OneHotTrunk),
     "planner": Encoder(
         "pixels",

@@ -8,13 +8,13 @@ is weighted by a number that begins at 0, so the network begins as if there were
 
 from __future__ import annotations
 
-import math
-
 import jax
 import jax.numpy as jnp
 from flax import nnx
 
 from baselines.networks import Conv, batch_norm, normed, scaled
+from baselines.pooling import max_pool
+from baselines.windows import Windows
 from jaxlab.env import Labyrinth
 
 STAGES = ((64, 1), (128, 2), (256, 2), (512, 2))
@@ -63,11 +63,11 @@ class SelfAttention(nnx.Module):
 
 
 class ResNetTrunk(nnx.Module):
-    """``uint8[B, S, S, 3]`` to ``float32[B, 512]``."""
+    """``uint8[B, S, S, 3]``, or `Windows` of it, to ``float32[B, 512]``."""
 
     def __init__(self, env: Labyrinth, *, norm: bool = True, attention: bool = False, rngs: nnx.Rngs) -> None:
         del env
-        self.stem = Conv(3, 64, 7, 2, ((3, 3), (3, 3)), bias=not norm, rngs=rngs)
+        self.stem = Conv(3, 64, 7, 2, bias=not norm, rngs=rngs)  # of padded pictures
         self.stem_norm = batch_norm(64, rngs) if norm else None
         blocks, inputs = [], 64
         for outputs, stride in STAGES:
@@ -79,26 +79,21 @@ class ResNetTrunk(nnx.Module):
         self.attention = nnx.List(looks)
         self.features = inputs
 
-    def __call__(self, x: jax.Array, *, train: bool = False) -> jax.Array:
+    def __call__(self, x: jax.Array | Windows, *, train: bool = False) -> jax.Array:
         """Pictures of 0..255 to features."""
-        x = jax.nn.relu(normed(self.stem(scaled(x, ink=self.stem_norm is None)), self.stem_norm, train))
-        x = max_pool(x)
+        x = max_pool(jax.nn.relu(normed(self._stem(x), self.stem_norm, train)))
         for i, block in enumerate(self.blocks):
             x = block(x, train=train)
             if i % 2 and i // 2 < len(self.attention):
                 x = self.attention[i // 2](x)
         return x.mean((1, 2))
 
-
-def max_pool(x: jax.Array) -> jax.Array:
-    """The maximum of each 3 x 3 window, stride 2, padding 1: ``[B, H, W, C]`` to ``[B, ceil(H/2), ceil(W/2), C]``.
-
-    Nine shifted slices: their gradient is cheap inside loops on CPU, where a scatter's is not.
-    """
-    height, width = (math.ceil(side / 2) for side in x.shape[1:3])
-    x = jnp.pad(x, ((0, 0), (1, 2), (1, 2), (0, 0)), constant_values=-jnp.inf)
-    shifts = [x[:, r : r + 2 * height : 2, c : c + 2 * width : 2] for r in range(3) for c in range(3)]
-    out = shifts[0]
-    for shift in shifts[1:]:
-        out = jnp.maximum(out, shift)
-    return out
+    def _stem(self, x: jax.Array | Windows) -> jax.Array:
+        """The first convolution, around which pictures are zeros once they are `scaled`."""
+        ink = self.stem_norm is None
+        if isinstance(x, Windows):
+            if not ink:
+                return x.each(lambda seen: self.stem(scaled(seen, ink=False)))
+            x = x.pictures()  # windows are padded with black bytes, which ink would make ones
+        x = jnp.pad(scaled(x, ink=ink), ((0, 0), (3, 3), (3, 3), (0, 0)))
+        return self.stem(x)

@@ -68,15 +68,15 @@ class Table:
         """The row of a state."""
         return (maze * self.env.num_modes + mode) * self.env.num_cells + cell
 
-    def cut(self, size: int, stride: int) -> Table:
+    def cut(self, size: int, stride: int, pad: int) -> Table:
         """The same table with its pictures as the `Windows` of a first convolution (host).
 
-        Pictures stay as they are where that would not be smaller, or where the last window does not end at
-        their edge. With windows, `see` takes states of one axis.
+        Pictures stay as they are where that would not be smaller, or where windows leave out pixels. With
+        windows, `see` takes states of one axis.
         """
         if self.rows is None or isinstance(self.rows, Windows) or self.env.observation != "pixels":
             return self
-        found = windows.cut(np.asarray(self.rows), size, stride)
+        found = windows.cut(np.asarray(self.rows), size, stride, pad)
         return self if found is None else dataclasses.replace(self, rows=found)
 
     @property

@@ -20,6 +20,8 @@ _CHUNK = 256
 _ROUND = 512
 """Windows are filled up to a multiple of this, so that sets of like mazes share a compilation."""
 
+Pads = tuple[tuple[int, int], ...]
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -30,11 +32,13 @@ class Windows:
         windows: ``uint8[P, K, K, C]``, different ones, filled up with zeros; the first is all zeros.
         index: ``int32[B, R, S]``: which of them is at each place of a picture.
         stride: static, pixels from one place to the next.
+        pads: static, rows (above, below) and columns (left, right) of zeros around the pictures.
     """
 
     windows: jax.Array
     index: jax.Array
     stride: int = dataclasses.field(metadata={"static": True})
+    pads: Pads = dataclasses.field(metadata={"static": True})
 
     def __len__(self) -> int:
         return len(self.index)
@@ -58,6 +62,11 @@ class Windows:
 
     def pictures(self) -> jax.Array:
         """The pictures, ``uint8[B, H, W, C]``."""
+        padded = self._padded()
+        rows, cols = (slice(low, side - high) for (low, high), side in zip(self.pads, padded.shape[1:3], strict=True))
+        return padded[:, rows, cols]
+
+    def _padded(self) -> jax.Array:
         size, (rows, cols) = self.windows.shape[1], self.index.shape[-2:]
         height, width = (self.stride * (places - 1) + size for places in (rows, cols))
         # Each pixel is read from one window that covers it: the last that begins before it.
@@ -73,15 +82,15 @@ class Windows:
         """What a convolution, and what follows it place by place, makes of the pictures: ``float[B, R, S, O]``.
 
         Args:
-            layer: pictures ``uint8[n, H, W, C]`` to ``float[n, R, S, O]``, by a convolution without padding
-                whose size and stride are those of the windows.
+            layer: pictures with their pads, ``uint8[n, H, W, C]``, to ``float[n, R, S, O]``, by a convolution
+                without padding whose size and stride are those of the windows.
         """
 
         def once() -> jax.Array:
             return layer(self.windows).reshape(len(self.windows), -1)[self.index]
 
         def everywhere() -> jax.Array:
-            return layer(self.pictures())
+            return layer(self._padded())
 
         if self.index.size <= len(self.windows):
             return everywhere()
@@ -111,24 +120,28 @@ def joined(first: Seen, second: Seen) -> Seen:
     return jnp.concatenate([plain(first), plain(second)])
 
 
-def cut(pictures: np.ndarray, size: int, stride: int) -> Windows | None:
+def cut(pictures: np.ndarray, size: int, stride: int, pad: int = 0) -> Windows | None:
     """Find the different windows of pictures (host).
 
     Args:
         pictures: ``uint8[N, H, W, C]``.
         size: K, pixels of a window along each axis.
-        stride: pixels from one to the next; the last one must end at the picture's edge.
+        stride: pixels from one to the next; with the padding, each pixel must be in some window.
+        pad: rows and columns of zeros on each side. Those that no window reads are left out.
 
     Returns:
         The same pictures as `Windows`; None where that would take more memory, or does not fit.
     """
-    if any(length < size or (length - size) % stride for length in pictures.shape[1:3]):
+    sides = pictures.shape[1:3]
+    pads: Pads = tuple((pad, pad - (side + 2 * pad - size) % stride) for side in sides)
+    if min(sides) < size or any(after < 0 for _, after in pads):
         return None
-    places = [(length - size) // stride + 1 for length in pictures.shape[1:3]]
+    places = [(side + sum(pads[axis]) - size) // stride + 1 for axis, side in enumerate(sides)]
     blank = np.zeros(size * size * pictures.shape[3], np.uint8)
     # Equal windows are dropped chunk by chunk, and then once more.
     found = [
-        _different(_windows(pictures[low : low + _CHUNK], size, stride)) for low in range(0, len(pictures), _CHUNK)
+        _different(_windows(np.pad(pictures[low : low + _CHUNK], ((0, 0), *pads, (0, 0))), size, stride))
+        for low in range(0, len(pictures), _CHUNK)
     ]
     different, again = _different(np.concatenate([blank[None], *(part for part, _ in found)]))
     first = np.cumsum([1, *(len(part) for part, _ in found)])
@@ -139,6 +152,7 @@ def cut(pictures: np.ndarray, size: int, stride: int) -> Windows | None:
         jnp.asarray(windows.reshape(-1, size, size, pictures.shape[3])),
         jnp.asarray(index.reshape(-1, *places).astype(np.int32)),
         stride,
+        pads,
     )
     return whole if whole.num_bytes < pictures.nbytes else None
 

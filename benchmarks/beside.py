@@ -33,6 +33,9 @@ def cloning(repeats: int) -> dict[str, Any]:
     """Seconds an epoch of behavioural cloning beside PyTorch on two threads, in its faster memory format."""
     from benchmarks import training
 
-    rows = {f"cnn, batch {batch}": training.measure(repeats, 3, 2, "cnn", batch) for batch in training.BATCHES}
-    # An epoch of this one takes seconds.
-    return rows | {"resnet18, batch 100": training.measure(repeats, 1, 2, "resnet18", 100)}
+    # An epoch of ResNet-18 takes seconds.
+    return {
+        f"{encoder}, batch {batch}": training.measure(repeats, epochs, 2, encoder, batch)
+        for encoder, epochs in (("cnn", 3), ("resnet18", 2))
+        for batch in training.BATCHES
+    }

@@ -101,6 +101,10 @@ TARGETS = (
     Target("cloning, CNN, batch 256: share of PyTorch's time", _beside_torch("cnn, batch 256"), 0.75, True),
     Target("cloning, CNN, all 900 at once: share of PyTorch's time", _beside_torch("cnn, batch 900"), 0.75, True),
     Target("cloning, ResNet-18, batch 100: share of PyTorch's time", _beside_torch("resnet18, batch 100"), 1.0, True),
+    Target("cloning, ResNet-18, batch 256: share of PyTorch's time", _beside_torch("resnet18, batch 256"), 1.0, True),
+    Target(
+        "cloning, ResNet-18, all 900 at once: share of PyTorch's time", _beside_torch("resnet18, batch 900"), 1.0, True
+    ),
     Target("seconds to compile a step", lambda r: max(_numbers(r["compile"])), 1, True),
     Target("seconds to compile a method's chunk, the longest", lambda r: max(_numbers(r["chunks"])), 20, True),
     Target("cost of a step at batch 1,048,576: times that at 8,192", _linear_batch, 1.5, True),

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from baselines import conv
+from baselines import conv, products
 
 CASES = [
     (64, 3, 32, 8, 4, "VALID"),
@@ -59,12 +59,13 @@ def test_space_to_depth_keeps_every_number():
     assert jnp.array_equal(y[1, 0, 1], x[1, 0:2, 2:4].ravel())
 
 
-def test_products_gradients_are_those_of_a_plain_product():
+@pytest.mark.parametrize("shape", [(8, 5), (50, 5), (3, 8, 5), (3, 50, 5)])  # plain, the other way round; several
+def test_products_gradients_are_those_of_a_plain_product(shape):
     keys = jax.random.split(jax.random.key(0), 3)
-    for rows in (8, 9, 7):
-        x, kernel = jax.random.normal(keys[0], (rows, 1, 5)), jax.random.normal(keys[1], (5, 3))
-        y, pull = jax.vjp(conv.product, x, kernel)
-        plain, pull_plain = jax.vjp(jnp.matmul, x, kernel)
-        slope = jax.random.normal(keys[2], y.shape)
-        for a, b in zip((y, *pull(slope)), (plain, *pull_plain(slope)), strict=True):
-            np.testing.assert_allclose(a, b, atol=1e-5)
+    x, kernel = jax.random.normal(keys[0], shape), jax.random.normal(keys[1], (*shape[:-2], 5, 3))
+    assert products.transposed(*shape[-2:]) == (shape[-2] == 50)
+    y, pull = jax.vjp(products.product, x, kernel)
+    plain, pull_plain = jax.vjp(jnp.matmul, x, kernel)
+    slope = jax.random.normal(keys[2], y.shape)
+    for a, b in zip((y, *pull(slope)), (plain, *pull_plain(slope)), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)

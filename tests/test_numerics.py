@@ -45,10 +45,11 @@ def test_64_bits_carve_the_same_trees(algorithm):
     assert jnp.asarray(wide.start).dtype == jnp.int32
 
 
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("start_goal", generate.carve.START_GOAL)
-def test_strict_promotion_carves(start_goal):
-    """The walk added truth values to a whole number."""
-    with jax.numpy_dtype_promotion("strict"):
+def test_strict_promotion_carves(start_goal, wide):
+    """The walk added truth values to a whole number; with 64 bits the count of cells far enough was wider."""
+    with jax.numpy_dtype_promotion("strict"), jax.enable_x64(wide):
         made = jax.eval_shape(lambda key: generate.mazes(key, 4, (4, 5), start_goal), jax.random.key(0))
     assert made.walls.dtype == jnp.uint8 and made.start.dtype == jnp.int32
 

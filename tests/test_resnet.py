@@ -39,13 +39,6 @@ def test_attention_begins_as_the_identity_and_then_looks_around():
     assert not np.allclose(one[0, 2, 2], moved[0, 2, 2]) and np.allclose(one[1], moved[1])
 
 
-def test_max_pool_by_hand():
-    x = jnp.arange(16.0).reshape(1, 4, 4, 1)
-    assert resnet.max_pool(x)[0, :, :, 0].tolist() == [[5, 7], [13, 15]]
-    assert resnet.max_pool(-x)[0, :, :, 0].tolist() == [[0, -1], [-4, -5]]
-    assert resnet.max_pool(x[:, :3, :3])[0, :, :, 0].tolist() == [[5, 6], [9, 10]]
-
-
 @pytest.mark.slow
 def test_resnet_trains_and_uses_its_statistics():
     network = networks.policy("resnet18-attention", ENV)

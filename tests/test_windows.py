@@ -4,8 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import nnx
 
-from baselines import discriminator, inverse, learning, networks, table, windows
+from baselines import discriminator, inverse, learning, networks, resnet, table, windows
 from jaxlab import Labyrinth, datasets, splits
 
 ENV = Labyrinth((3, 3))
@@ -78,8 +79,34 @@ def test_the_network_makes_the_same_of_windows(drawn, cut, count, norm):
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5), got, expected)
 
 
-def test_methods_look_at_windows_with_the_cnn_only(data):
-    assert isinstance(data.table.rows, windows.Windows)
+@pytest.mark.parametrize(("pixels", "after"), [(64, 2), (63, 3)])  # is the last row of padding read?
+def test_padded_windows_are_the_same_pictures(pixels, after):
+    pictures = np.random.default_rng(0).integers(0, 2, (3, pixels, pixels, 3), dtype=np.uint8)
+    pictures = np.repeat(pictures, 40, 0)
+    held = windows.cut(pictures, 7, 2, 3)
+    assert held.index.shape == (120, 32, 32) and held.pads == ((3, after), (3, after))
+    assert np.array_equal(held.pictures(), pictures)
+    assert np.array_equal(held.take(jnp.array([41])).pictures()[0], pictures[41])
+
+
+@pytest.mark.parametrize("norm", [True, False])
+def test_resnets_first_layer_makes_the_same_of_padded_windows(drawn, norm):
+    pictures = np.tile(np.asarray(drawn.rows), (4, 1, 1, 1))  # windows of fewer are no smaller
+    held = windows.cut(pictures, *networks.encoder("resnet18").windows)
+    stem = resnet.ResNetTrunk(drawn.env, norm=norm, rngs=nnx.Rngs(0))._stem
+    rows = jnp.arange(36)
+    assert held.take(rows).index.size > len(held.windows)
+    got, expected = stem(held.take(rows)), stem(drawn.rows[rows])
+    assert got.shape == (36, 32, 32, 64)
+    np.testing.assert_allclose(got, expected, atol=1e-5)
+    np.testing.assert_allclose(stem(held.take(rows[:2])), expected[:2], atol=1e-5)
+
+
+def test_methods_look_at_windows_where_the_encoder_reads_them(data):
+    assert isinstance(data.table.rows, windows.Windows) and data.table.rows.pads == ((0, 0), (0, 0))
+    many = datasets.demonstrations(ENV, splits.load("3x3-v1")["train"])
+    padded = learning.data(many, "resnet18").table.rows
+    assert padded.pads == ((3, 2), (3, 2)) and padded.stride == 2
     planned = learning.data(data.demonstrations, "planner")
     assert planned.table.rows.dtype == jnp.uint8 and planned.table.rows.shape[1:] == (64, 64, 3)
 

@@ -177,7 +177,7 @@ def test_gymnax_adaptor_is_the_environment_itself(env, params):
     ours, key = wrappers.Gymnax(env, params), jax.random.key(3)
     assert (ours.name, ours.num_actions) == ("Labyrinth-v0", 4)
     assert ours.action_space() == env.action_space and ours.observation_space(params) == env.observation_space
-    obs, state = ours.reset_env(key, params)
+    obs, state = ours.reset_env(jax.random.clone(key), params)
     jax.tree.map(np.testing.assert_array_equal, (obs, state), ours.reset(key))
     for seen in (ours.observe(key, state, UP, params), ours.get_obs(state), ours.get_obs(state, params)):
         np.testing.assert_array_equal(seen, obs)

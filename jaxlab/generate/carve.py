@@ -239,7 +239,7 @@ def far_apart(
     row, col = start[:, None] // shape[1], start[:, None] % shape[1]
     far = jnp.abs(cell // shape[1] - row) + jnp.abs(cell % shape[1] - col) >= least
     drawn = _below(for_goal, far.sum(-1).astype(jnp.uint32)).astype(jnp.int32)
-    return start, jnp.argmax(jnp.cumsum(far, -1) > drawn[:, None], -1).astype(jnp.int32)
+    return start, jnp.argmax(jnp.cumsum(far, -1, jnp.int32) > drawn[:, None], -1).astype(jnp.int32)
 
 
 def has_far_goal(shape: tuple[int, int], least: int) -> np.ndarray:
