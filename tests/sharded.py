@@ -49,11 +49,11 @@ def rollouts(over: Mesh | None):
     return devices.copy(run(share, shared), over)
 
 
-def training(over: Mesh | None):
-    """Seeds of behavioural cloning after a chunk of epochs: their weights and losses."""
+def training(over: Mesh | None, encoder: str):
+    """Seeds of behavioural cloning after a chunk of epochs: their weights and losses. The CNN reads windows."""
     mazes = jaxlab.splits.load("3x3-v1")["train"]
     shown = datasets.demonstrations(jaxlab.Labyrinth((3, 3)), mazes)
-    data, config = learning.data(shown, "mlp"), bc.Config(encoder="mlp", epochs=EPOCHS)
+    data, config = learning.data(shown, encoder), bc.Config(encoder=encoder, epochs=EPOCHS)
     states = [bc.init(config, data, jax.random.key(seed)) for seed in range(SEEDS)]
     if over is None:
         run = [runner._chunk(bc, config, EPOCHS, False, data, state, jnp.int32(EPOCHS)) for state in states]
@@ -68,7 +68,7 @@ def training(over: Mesh | None):
 
 def everything(over: Mesh | None) -> dict[str, np.ndarray]:
     """All arrays, by number."""
-    found = {"rollouts": rollouts(over), "training": training(over)}
+    found = {"rollouts": rollouts(over), **{f"training {name}": training(over, name) for name in ("mlp", "cnn")}}
     return {
         f"{name} {i}": np.asarray(leaf) for name, tree in found.items() for i, leaf in enumerate(jax.tree.leaves(tree))
     }
