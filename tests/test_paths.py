@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from jaxlab import Labyrinth, Tile, from_edges, generate, grid, maze, stack, to_edges
-from jaxlab.solve import count_paths, iter_paths, paths, routes, sample_paths
+from jaxlab.solve import count_paths, graph, iter_paths, paths, routes, sample_paths
 
 # OEIS A007764: simple paths from corner to corner of an open grid of n x n cells.
 A007764 = [1, 2, 12, 184, 8512, 1262816, 575780564, 789360053252, 3266598486981642]
@@ -209,6 +209,55 @@ def test_samples_are_uniform_and_reproducible():
         freedom = len(every) - 1
         assert chi_square < freedom + 4 * (2 * freedom) ** 0.5
     assert sample_paths(one, 9, seed=7).as_lists() == sample_paths(one, 9, seed=7).as_lists()
+
+
+def test_draws_are_the_same_on_every_machine():
+    drawn = sample_paths(open_grid(3, 4, 1, 10), 4, seed=7)
+    assert drawn.as_lists() == [
+        [1, 5, 6, 10],
+        [1, 2, 3, 7, 6, 5, 4, 8, 9, 10],
+        [1, 5, 9, 10],
+        [1, 0, 4, 8, 9, 5, 6, 7, 11, 10],
+    ]
+    assert not drawn.complete and drawn.cells.dtype == np.int16 and drawn.lengths.tolist() == [4, 10, 4, 10]
+    assert (drawn.cells[0, 4:] == -1).all() and drawn.cells.shape == (4, 10)
+    (long,) = sample_paths(open_grid(2, 100), 1, seed=7).as_lists()  # numbers of more than 64 bits
+    assert (len(long), sum(long)) == (151, 14802)
+
+
+def test_a_key_or_a_door_alone():
+    whole = open_grid(3, 3)
+    shut, with_key = whole.replace(door=np.int32(4)), whole.replace(key=np.int32(4))
+    for one, count in ((shut, 2), (with_key, 34)):
+        assert count_paths(one) == len(paths(one)) == count
+        assert list(iter_paths(one)) == paths(one).as_lists()
+    assert all(4 not in path for path in paths(shut).as_lists())
+
+
+def test_what_is_no_maze_or_too_many_axes_is_refused():
+    with pytest.raises(TypeError, match=r"takes a jaxlab\.Maze, got int"):
+        graph.as_set(3)
+    twice = jax.tree.map(lambda leaf: np.asarray(leaf)[None, None], open_grid(2, 2))
+    with pytest.raises(ValueError, match="at most one leading axis"):
+        paths(twice)
+    with pytest.raises(ValueError, match="environment of shape"):
+        paths(open_grid(2, 2), env=Labyrinth((3, 3)))
+
+
+def _both_ways(entering, before, move):
+    """From here up and right, and down and left, lead to the same cell."""
+    del entering
+    to = jnp.where(before.action < 2, before.cell + 1, before.cell - 1)
+    return move.replace(cell=jnp.where(before.leaving, to, move.cell))
+
+
+def test_actions_that_do_the_same_are_one_way():
+    layer = np.zeros((1, 3), bool)
+    layer[0, 1] = True
+    one = open_grid(1, 3).replace(tiles={"slide": layer})
+    env = Labyrinth((1, 3), tiles=(Tile("slide", _both_ways),))
+    assert graph.of_maze(graph.as_set(one), env).successors[0, 1].tolist() == [2, -1, 0, -1]
+    assert paths(one, env=env).as_lists() == [[0, 1, 2]]
 
 
 def test_shapes_and_dtypes():

@@ -34,7 +34,7 @@ FLAGS = {
 """Variables of the environment: their value, and what they do."""
 OTHERS = {
     "baselines/": "bc configurations conv diagnosis discriminator evaluate intervals inverse kill merge methods "
-    "metrics nearest networks page planner ppo ranges resnet results table train windows world",
+    "metrics nearest networks page planner pooling ppo ranges resnet results table train windows winograd world",
     "benchmarks/": "benchmark method_benchmarks six_methods suite",
     "scripts and pages": "docs figures readme scripts sources",
 }
