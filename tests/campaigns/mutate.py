@@ -15,6 +15,7 @@ import argparse
 import importlib
 import inspect
 import json
+import math
 import multiprocessing
 import random
 import resource
@@ -47,6 +48,8 @@ SHORT = {name.removeprefix("jaxlab.").removeprefix("solve."): name for name in T
 SEED = 0
 FAILED = 3
 """Status of a fork in which a test failed; 1 is that of an error outside of the tests."""
+SECONDS = 15
+"""CPU that a test may take beyond three times its own: the first one in a fork starts the device and compiles."""
 MEMORY = 16 << 30
 """Bytes that a mutant may take."""
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,14 +68,13 @@ class Forks:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """In place of the usual loop."""
         seconds, callers = self._calls(session)
-        limit = 10 + round(3 * sum(seconds.values()))
         for mutant in self.given:
             if time.monotonic() > self.end:
                 break
             first = callers.get(mutant.function, ())
             items = [item for item in session.items if first and item.nodeid in seconds]
             items.sort(key=lambda item: (item.nodeid not in first, seconds[item.nodeid]))
-            process = FORK.Process(target=_judge, args=(self.module, mutant, items, limit))
+            process = FORK.Process(target=_judge, args=(self.module, mutant, items, seconds))
             begin = _cpu_of_forks()
             process.start()
             process.join()
@@ -119,13 +121,15 @@ def _watch(module: types.ModuleType, session: pytest.Session, file: Path) -> Non
     file.write_text(json.dumps({"seconds": seconds, "callers": callers}), "utf-8")
 
 
-def _judge(module: types.ModuleType, mutant: mutants.Mutant, items: Sequence[pytest.Item], limit: int) -> None:
-    """In the fork: end as soon as a test fails."""
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+def _judge(module: types.ModuleType, mutant: mutants.Mutant, items: Sequence[pytest.Item], seconds: dict) -> None:
+    """In the fork: end as soon as a test fails, or takes much more CPU than it took without the fault."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     _install(module, mutant)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     for item, following in _pairs(items):
+        limit = math.ceil(time.process_time() + SECONDS + 3 * seconds[item.nodeid])
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if item.session.testsfailed:
             sys.exit(FAILED)
@@ -200,7 +204,7 @@ def markdown(reasons: dict[str, dict[str, str]]) -> str:
         "",
         "`bash scripts/mutate.sh`: each mutant changes one comparison, operator, number, truth value, branch, return",
         "value, end of a loop, raise, or call whose value is not used, within a function. It is killed when a fast",
-        "test of its own module fails, crashes, or takes three times the CPU of all of them and ten seconds more. What",
+        "test of its own module fails, crashes, or takes three times its CPU and 15 seconds more. What",
         "errors say, annotations, default values and constants of modules are not changed. Where fewer mutants were",
         f"tried than there are, they are a random sample (seed {SEED}). Equivalent mutants count as survivors.",
         "",
