@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from jaxlab import Labyrinth, Tile, from_edges, generate, grid, maze, stack, to_edges
-from jaxlab.solve import count_paths, graph, iter_paths, paths, routes, sample_paths
+from jaxlab.solve import count, count_paths, graph, iter_paths, paths, routes, sample_paths
 
 # OEIS A007764: simple paths from corner to corner of an open grid of n x n cells.
 A007764 = [1, 2, 12, 184, 8512, 1262816, 575780564, 789360053252, 3266598486981642]
@@ -228,10 +228,22 @@ def test_draws_are_the_same_on_every_machine():
 def test_a_key_or_a_door_alone():
     whole = open_grid(3, 3)
     shut, with_key = whole.replace(door=np.int32(4)), whole.replace(key=np.int32(4))
-    for one, count in ((shut, 2), (with_key, 34)):
-        assert count_paths(one) == len(paths(one)) == count
+    for one, number in ((shut, 2), (with_key, 34)):
+        assert count_paths(one) == len(paths(one)) == number
         assert list(iter_paths(one)) == paths(one).as_lists()
     assert all(4 not in path for path in paths(shut).as_lists())
+    on_goal = whole.replace(key=np.int32(8))
+    assert count_paths(on_goal) == len(paths(on_goal)) == 12
+
+
+def test_dead_ends_are_cut_before_counting():
+    # A path 8 7 4; from 7 a dead end 6 3, whose tip comes first, from 4 another, 1 2, whose tip comes last.
+    one = from_edges([(8, 7), (7, 4), (7, 6), (6, 3), (4, 1), (1, 2)], (3, 3), 8, 4)
+    leg = count._Leg(8, 4, ())
+    live = count._without_dead_ends(np.asarray(one.walls), np.ones(9, bool), leg)
+    assert np.flatnonzero(live).tolist() == [4, 7, 8]
+    ring = from_edges(grid.edges((2, 2)), (2, 2), 0, 1)
+    assert count._without_dead_ends(np.asarray(ring.walls), np.ones(4, bool), count._Leg(0, 1, ())).all()
 
 
 def test_what_is_no_maze_or_too_many_axes_is_refused():

@@ -141,7 +141,7 @@ class _Scan:
         self.finishes = [(i, pattern) for i, step in enumerate(self.parents) for pattern in step.get(_DONE, ())]
 
     def _run(self, remember: bool) -> int:
-        if self.source not in self.cells or len(self.ends) < 2:
+        if len(self.ends) < 2:
             return 0
         patterns, total = {0: 1}, 0
         for i in range(len(self.cells)):
@@ -193,7 +193,7 @@ class _Scan:
             yield from _end(rest, at, left, _FREE)
         elif left == below:
             # Two openings (or closings): the partner of the inner one takes the outer one's part.
-            partner = _partner(rest, at + 2 if left == _OPEN else at, left)
+            partner = _partner(rest, at, left)
             yield rest ^ (_OPEN | _CLOSE) << partner
         elif left == _CLOSE:
             yield rest  # two pieces become one; an opening and a closing would become a ring
@@ -234,12 +234,12 @@ def _end(rest: int, at: int, left: int, below: int) -> Iterator[int]:
         if not rest:
             yield _DONE
         return
-    partner = _partner(rest, at if left else at + 2, plug)
+    partner = _partner(rest, at, plug)
     yield rest & ~(3 << partner) | _END << partner
 
 
 def _partner(pattern: int, at: int, plug: int) -> int:
-    """Where the bracket lies that belongs to the one of kind ``plug`` at ``at`` (its own bits may be cleared)."""
+    """Where the bracket lies that belongs to the one of kind ``plug`` at ``at``; the bits there are cleared."""
     step = 2 if plug == _OPEN else -2
     depth = 1
     while depth:
