@@ -51,21 +51,23 @@ def matrix_conv(x: jax.Array, kernel: jax.Array, stride: int, pads: tuple[tuple[
     """The convolution as slices and matrix products."""
     k_rows, k_cols, channels, outputs = kernel.shape
     if (k_rows, k_cols) == x.shape[1:3] and not any(map(any, pads)):
-        return _dense(x.reshape(len(x), 1, 1, -1), kernel.reshape(-1, outputs))
+        return _dense(x.reshape(len(x), 1, 1, k_rows * k_cols * channels), kernel.reshape(-1, outputs))
     rows = (x.shape[1] + sum(pads[0]) - k_rows) // stride + 1
     cols = (x.shape[2] + sum(pads[1]) - k_cols) // stride + 1
     # Pad (or cut) the image to what the windows cover.
     need = (rows - 1) * stride + k_rows, (cols - 1) * stride + k_cols
     edges = [(low, length - low - have, 0) for (low, _), length, have in zip(pads, need, x.shape[1:3], strict=True)]
     x = jax.lax.pad(x, jnp.zeros((), x.dtype), ((0, 0, 0), *edges, (0, 0, 0)))
+    between_zeros = stride == 1 and all(pad == (1, 1) for pad in pads)
     if k_rows % stride == 0 and k_cols % stride == 0:
         x = space_to_depth(x, stride)
         kernel = kernel.reshape(k_rows // stride, stride, k_cols // stride, stride, channels, outputs)
         kernel = kernel.transpose(0, 2, 1, 3, 4, 5).reshape(k_rows // stride, k_cols // stride, -1, outputs)
         stride = 1
-    bordered = all(pad == (1, 1) for pad in pads)
-    if stride == 1 and (form := winograd.fastest(len(x), rows, cols, kernel.shape[:2], between_zeros=bordered)):
-        return winograd.conv(x, kernel, form)
+    if stride == 1 and x.dtype.itemsize >= 4:  # its sums would be too coarse in half precision
+        form = winograd.fastest(len(x), rows, cols, kernel.shape[:2], between_zeros=between_zeros)
+        if form is not None:
+            return winograd.conv(x, kernel, form)
     down, across = stride * (rows - 1) + 1, stride * (cols - 1) + 1
     places = np.ndindex(*kernel.shape[:2])
     slices = [x[:, r : r + down : stride, c : c + across : stride] for r, c in places]
@@ -74,7 +76,7 @@ def matrix_conv(x: jax.Array, kernel: jax.Array, stride: int, pads: tuple[tuple[
 
 def _dense(x: jax.Array, kernel: jax.Array) -> jax.Array:
     """``x @ kernel`` of ``[B, H, W, K]`` and ``[K, O]``."""
-    return product(x.reshape(-1, x.shape[-1]), kernel).reshape(*x.shape[:-1], -1)
+    return product(x.reshape(-1, x.shape[-1]), kernel).reshape(*x.shape[:-1], kernel.shape[-1])
 
 
 def space_to_depth(x: jax.Array, block: int) -> jax.Array:

@@ -200,6 +200,8 @@ class Head(nnx.Module):
 
 _CNN_WINDOWS = (8, 4)
 """Size and stride of the CNN's first convolution."""
+RESNET_WINDOWS = (7, 2, 3)
+"""Size, stride and padding of ResNet's."""
 
 
 class ConvTrunk(nnx.Module):
@@ -357,13 +359,12 @@ def _resnet(env: Labyrinth, *, attention: bool = False, **choices: Any) -> Any:
 # The paper names no schedule. With a constant rate the loss of these spikes to the end of training,
 # and what the last weights score is luck.
 _PICTURES = Recipe(decay="cosine")
-_RESNET_WINDOWS = (7, 2, 3)
 
 ENCODERS: dict[str, Encoder] = {
     "cnn": Encoder("pixels", ConvTrunk, recipe=_PICTURES, windows=(*_CNN_WINDOWS, 0)),
-    "resnet18": Encoder("pixels", _resnet, recipe=_PICTURES, windows=_RESNET_WINDOWS),
+    "resnet18": Encoder("pixels", _resnet, recipe=_PICTURES, windows=RESNET_WINDOWS),
     "resnet18-attention": Encoder(
-        "pixels", functools.partial(_resnet, attention=True), recipe=_PICTURES, windows=_RESNET_WINDOWS
+        "pixels", functools.partial(_resnet, attention=True), recipe=_PICTURES, windows=RESNET_WINDOWS
     ),
     "mlp": Encoder("vector", OneHotTrunk),
     "planner": Encoder(

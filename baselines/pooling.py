@@ -16,7 +16,8 @@ import jax.numpy as jnp
 def max_pool(x: jax.Array) -> jax.Array:
     """The maximum of each 3 x 3 window, stride 2, padding 1: ``[B, H, W, C]`` to ``[B, ceil(H/2), ceil(W/2), C]``.
 
-    Where several numbers of a window are the largest, its gradient is shared among them.
+    Where several numbers of a window are the largest, they share its gradient (PyTorch gives it to the first). Reverse
+    mode only.
     """
     return functools.reduce(jnp.maximum, _windows(_padded(x)))
 
@@ -30,7 +31,7 @@ def _forward(x: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
 def _backward(kept: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.Array]:
     x, y = kept
     padded = _padded(x)
-    share = slope / functools.reduce(jnp.add, [(window == y).astype(x.dtype) for window in _windows(padded)])
+    share = slope / functools.reduce(jnp.add, [_is_largest(window, y).astype(x.dtype) for window in _windows(padded)])
     # A row of even number (with the padding) is in two windows, one of odd number in one; columns are the same.
     edge = ((0, 0), (1, 1), (1, 1), (0, 0))
     y, share = jnp.pad(y, edge), jnp.pad(share, edge)
@@ -41,7 +42,7 @@ def _backward(kept: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.
         own = blocks[:, :, row, :, col]
         at = itertools.product((0, 1)[row:], (0, 1)[col:])
         parts = [(slice(None), slice(r, r + height // 2), slice(c, c + width // 2)) for r, c in at]
-        return functools.reduce(jnp.add, [jnp.where(own == y[part], share[part], 0) for part in parts])
+        return functools.reduce(jnp.add, [jnp.where(_is_largest(own, y[part]), share[part], 0) for part in parts])
 
     rows = [jnp.stack([phase(row, 0), phase(row, 1)], 3) for row in (0, 1)]
     slopes = jnp.stack(rows, 2).reshape(padded.shape)[:, 1 : x.shape[1] + 1, 1 : x.shape[2] + 1]
@@ -49,6 +50,11 @@ def _backward(kept: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.
 
 
 max_pool.defvjp(_forward, _backward)
+
+
+def _is_largest(x: jax.Array, of_window: jax.Array) -> jax.Array:
+    """No number is larger; a NaN, with which nothing compares, counts, so that it is not lost on the way back."""
+    return ~(x < of_window)
 
 
 def _padded(x: jax.Array) -> jax.Array:

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from baselines.networks import Conv, batch_norm, normed, scaled
+from baselines.networks import RESNET_WINDOWS, Conv, batch_norm, normed, scaled
 from baselines.pooling import max_pool
 from baselines.windows import Windows
 from jaxlab.env import Labyrinth
@@ -67,7 +67,8 @@ class ResNetTrunk(nnx.Module):
 
     def __init__(self, env: Labyrinth, *, norm: bool = True, attention: bool = False, rngs: nnx.Rngs) -> None:
         del env
-        self.stem = Conv(3, 64, 7, 2, bias=not norm, rngs=rngs)  # of padded pictures
+        size, stride, self.pad = RESNET_WINDOWS
+        self.stem = Conv(3, 64, size, stride, bias=not norm, rngs=rngs)  # of padded pictures
         self.stem_norm = batch_norm(64, rngs) if norm else None
         blocks, inputs = [], 64
         for outputs, stride in STAGES:
@@ -95,5 +96,5 @@ class ResNetTrunk(nnx.Module):
             if not ink:
                 return x.each(lambda seen: self.stem(scaled(seen, ink=False)))
             x = x.pictures()  # windows are padded with black bytes, which ink would make ones
-        x = jnp.pad(scaled(x, ink=ink), ((0, 0), (3, 3), (3, 3), (0, 0)))
-        return self.stem(x)
+        around = (self.pad, self.pad)
+        return self.stem(jnp.pad(scaled(x, ink=ink), ((0, 0), around, around, (0, 0))))

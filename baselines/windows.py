@@ -134,7 +134,7 @@ def cut(pictures: np.ndarray, size: int, stride: int, pad: int = 0) -> Windows |
     """
     sides = pictures.shape[1:3]
     pads: Pads = tuple((pad, pad - (side + 2 * pad - size) % stride) for side in sides)
-    if min(sides) < size or any(after < 0 for _, after in pads):
+    if not len(pictures) or stride > size or min(sides) < size or any(after < 0 for _, after in pads):
         return None
     places = [(side + sum(pads[axis]) - size) // stride + 1 for axis, side in enumerate(sides)]
     blank = np.zeros(size * size * pictures.shape[3], np.uint8)

@@ -1,10 +1,10 @@
-"""Convolutions of 2 x 2 and 3 x 3 kernels with a quarter of the multiplications: Winograd's minimal filtering.
+"""Convolutions of 2 x 2 and 3 x 3 kernels with fewer multiplications: Winograd's minimal filtering.
 
 ``r`` taps over a row of ``m + r - 1`` numbers give ``m`` outputs. That takes ``m r`` multiplications as it is
 written, and ``m + r - 1`` where sums of the numbers are multiplied by sums of the taps (Winograd 1980; for networks
 Lavin & Gray 2016). In two directions, and summed over channels, each multiplication becomes a matrix product, so
 that 4 x 4 outputs of a 3 x 3 kernel take 36 of them instead of 144. The result differs by rounding, a few times
-more than a plain sum's.
+more than a plain sum's, and what is infinite or NaN reaches a whole tile.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ POINTS = (0.0, 1.0, -1.0, 2.0, -0.5)
 """Where polynomials are evaluated; small numbers and their inverses keep the rounding small."""
 SIZES = (2, 4)
 """Outputs of a tile along an axis; of three taps the larger one needs all points."""
-KERNEL_ROWS = 100
-"""What the sums of a kernel's taps cost, in rows of inputs (`benchmarks.convolutions`)."""
+KERNEL_TILES = 100
+"""What the sums of a kernel's taps cost, in tiles (`python -m benchmarks.convolutions`)."""
 WORTH = 0.7
 """A filter is taken where it counts less than this part of the plain sum: reading and writing is not counted."""
 
@@ -46,7 +46,7 @@ class Filter(NamedTuple):
     def multiplications(self, images: int, rows: int, cols: int) -> int:
         """Multiplications for each pair of channels, with those that the sums of the taps are worth."""
         size, products = self.outputs.shape
-        return products**2 * (images * math.ceil(rows / size) * math.ceil(cols / size) + KERNEL_ROWS)
+        return products**2 * (images * math.ceil(rows / size) * math.ceil(cols / size) + KERNEL_TILES)
 
 
 PAIR = Filter(
@@ -78,7 +78,9 @@ def _values(points: Sequence[float], coefficients: int) -> np.ndarray:
 
 
 def fastest(images: int, rows: int, cols: int, taps: tuple[int, ...], *, between_zeros: bool) -> Filter | None:
-    """The filter that counts the fewest multiplications; None where that is the convolution as it is written.
+    """The filter that counts the fewest multiplications; None unless they are less than `WORTH` of the plain sum's.
+
+    So few images are summed as written, and what is found for one depends up to rounding on how many there are.
 
     Args:
         images, rows, cols: of the outputs.
@@ -129,7 +131,7 @@ def _sums(weights: np.ndarray, parts: Sequence[jax.Array]) -> jax.Array:
     """``weights @ parts`` along a new first axis, by additions: ``float[n, ...]``."""
     sums = [
         functools.reduce(jnp.add, [weight * part for weight, part in zip(row, parts, strict=True) if weight])
-        for row in weights.astype(np.float32)
+        for row in weights.tolist()  # numbers of Python leave the type as it is
     ]
     # Fused with what follows, each sum would be computed again for every place that reads it.
     return jax.lax.optimization_barrier(jnp.stack(sums))

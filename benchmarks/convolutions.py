@@ -23,8 +23,11 @@ LOOP = 3
 LAYERS = ((16, 64, 64, 3), (8, 128, 128, 3), (4, 256, 256, 3), (2, 512, 512, 3), (4, 64, 64, 3), (6, 128, 64, 2))
 """Side of the outputs, channels, output channels, taps: of ResNet-18, and of the CNN's last two layers."""
 IMAGES = (8, 32, 100, 256)
-PRODUCTS = ((100, 1024, 512), (400, 2304, 512), (1600, 1152, 256), (6400, 576, 128), (3584, 192, 32), (22500, 192, 32))
-"""Rows, columns and outputs."""
+PRODUCTS = (
+    *((1, 100, 1024, 512), (1, 400, 2304, 512), (1, 1600, 1152, 256), (1, 6400, 576, 128)),
+    *((1, 3584, 192, 32), (1, 22500, 192, 32), (36, 1600, 64, 64), (36, 400, 128, 128), (36, 100, 256, 256)),
+)
+"""How many, rows, columns and outputs."""
 
 
 def convolutions(images: int, side: int, channels: int, outputs: int, taps: int) -> dict[str, Callable[..., jax.Array]]:
@@ -77,19 +80,19 @@ def layer(shape: tuple[int, int, int, int, int], repeats: int) -> str:
     return f"{images:4d} x {side:2d}^2 x {channels:3d}, {taps}^2: {figures}  chosen: {name}"
 
 
-def kernel_gradient(rows: int, columns: int, outputs: int, repeats: int) -> str:
+def kernel_gradient(many: int, rows: int, columns: int, outputs: int, repeats: int) -> str:
     """One row of the second table."""
-    x = jax.random.normal(jax.random.key(0), (rows, columns))
-    slope = jax.random.normal(jax.random.key(1), (rows, outputs))
-    kernel = jnp.zeros((columns, outputs))
+    x = jax.random.normal(jax.random.key(0), (many, rows, columns))
+    slope = jax.random.normal(jax.random.key(1), (many, rows, outputs))
+    kernel = jnp.zeros((many, columns, outputs))
     ways = {
-        "x.T @ slope": lambda kernel, x, slope: (x.T @ slope, x, slope),
-        "(slope.T @ x).T": lambda kernel, x, slope: (jax.lax.optimization_barrier(slope.T @ x).T, x, slope),
+        "x.T @ slope": lambda kernel, x, slope: (x.mT @ slope, x, slope),
+        "(slope.T @ x).T": lambda kernel, x, slope: (jax.lax.optimization_barrier(slope.mT @ x).mT, x, slope),
     }
     timed = timing.side_by_side({name: in_loop(way, kernel, x, slope) for name, way in ways.items()}, repeats)
     chosen = list(ways)[products.transposed(rows, columns)]
     figures = "  ".join(f"{name} {1e3 * t.median / LOOP:7.2f}" for name, t in timed.items())
-    return f"{rows:5d} x {columns:4d} x {outputs:3d}: {figures}  chosen: {chosen}"
+    return f"{many:2d} x {rows:5d} x {columns:4d} x {outputs:3d}: {figures}  chosen: {chosen}"
 
 
 def main() -> None:

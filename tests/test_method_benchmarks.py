@@ -8,7 +8,7 @@ import pages
 
 import baselines
 from baselines import evaluate
-from benchmarks import gail_speed, nearest_images, one_maze, planner_page, seeds, start_marker
+from benchmarks import convolutions, gail_speed, nearest_images, one_maze, planner_page, seeds, start_marker
 from jaxlab import grid, splits
 
 RESULTS = pages.ROOT / "benchmarks" / "results"
@@ -111,3 +111,10 @@ def test_reports_that_pages_name_are_there():
         named |= set(re.findall(r"benchmarks/results/[\w-]+\.\w+", page.read_text("utf-8")))
     assert len(named) > 10
     assert [name for name in sorted(named) if not (pages.ROOT / name).is_file()] == []
+
+
+def test_the_benchmark_of_convolutions_names_what_is_chosen():
+    line = convolutions.layer((2, 2, 3, 4, 3), 1)
+    assert re.match(r"   2 x  2\^2 x   3, 3\^2: plain +\d+\.\d+  2 +\d+\.\d+  pair +\d+\.\d+  chosen: plain$", line)
+    assert convolutions.kernel_gradient(1, 40, 4, 3, 1).endswith("chosen: (slope.T @ x).T")
+    assert convolutions.kernel_gradient(2, 4, 4, 3, 1).endswith("chosen: x.T @ slope")

@@ -36,3 +36,22 @@ def test_equal_numbers_share_the_gradient():
     # The first window holds 4 cells, the ones beside it 6, the last 9; the cell (0, 0) is in the first alone.
     assert float(slopes[0, 0]) == pytest.approx(1 / 4)
     assert float(slopes[1, 1]) == pytest.approx(1 / 4 + 1 / 6 + 1 / 6 + 1 / 9)
+
+
+def test_a_number_that_is_none_is_not_lost():
+    x = jnp.zeros((1, 4, 4, 1)).at[0, 0, 0, 0].set(jnp.nan)
+    y, pull = jax.vjp(max_pool, x)
+    assert np.isnan(y[0, 0, 0, 0]) and not np.isnan(y[0, 1, 1, 0])
+    assert float(pull(jnp.ones_like(y))[0][0, 0, 0, 0]) > 0
+
+
+def test_equal_numbers_above_zero_lose_nothing_to_the_padding():
+    slopes = jax.grad(lambda x: max_pool(x).sum())(jnp.full((3, 5, 4, 2), 7.0))
+    np.testing.assert_allclose(slopes.sum((1, 2, 3)), 3 * 2 * 2, rtol=1e-6)
+
+
+def test_seeds_side_by_side_have_the_same_gradient():
+    x = jax.random.normal(jax.random.key(0), (2, 1, 6, 6, 1))
+    slope = jax.grad(lambda x: jnp.square(max_pool(x)).sum())
+    for a, b in zip(jax.vmap(slope)(x), x, strict=True):
+        assert np.array_equal(a, slope(b))

@@ -56,6 +56,8 @@ def test_what_would_not_be_smaller_or_does_not_fit_stays_as_it_is():
     assert windows.cut(noise, SIZE, STRIDE) is None
     assert windows.cut(np.zeros((2, 62, 64, 3), np.uint8), SIZE, STRIDE) is None
     assert windows.cut(np.zeros((2, 4, 4, 3), np.uint8), SIZE, STRIDE) is None
+    assert windows.cut(np.zeros((2000, 5, 5, 3), np.uint8), 2, 3) is None
+    assert windows.cut(np.zeros((0, 64, 64, 3), np.uint8), SIZE, STRIDE) is None
 
 
 @pytest.mark.parametrize("count", [2, 36])  # fewer windows than there are different ones, and more
@@ -100,6 +102,19 @@ def test_resnets_first_layer_makes_the_same_of_padded_windows(drawn, norm):
     assert got.shape == (36, 32, 32, 64)
     np.testing.assert_allclose(got, expected, atol=1e-5)
     np.testing.assert_allclose(stem(held.take(rows[:2])), expected[:2], atol=1e-5)
+
+
+def test_resnets_first_kernel_has_the_same_gradient_from_padded_windows(drawn):
+    held = windows.cut(np.tile(np.asarray(drawn.rows), (4, 1, 1, 1)), *networks.encoder("resnet18").windows)
+    structure, weights, rest = nnx.split(resnet.ResNetTrunk(drawn.env, rngs=nnx.Rngs(0)), nnx.Param, ...)
+    rows = jnp.arange(36)
+
+    def slope(seen):
+        return jax.grad(lambda weights: jnp.square(nnx.merge(structure, weights, rest)._stem(seen)).mean())(weights)
+
+    got, expected = slope(held.take(rows)), slope(drawn.rows[rows])
+    assert np.abs(expected["stem"]["kernel"][...]).max() > 1e-3
+    np.testing.assert_allclose(got["stem"]["kernel"][...], expected["stem"]["kernel"][...], rtol=1e-3, atol=1e-5)
 
 
 def test_methods_look_at_windows_where_the_encoder_reads_them(data):
