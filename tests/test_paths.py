@@ -102,6 +102,16 @@ def test_against_brute_force(shape, chance):
         assert set(map(tuple, listed.as_lists())) == by_brute_force(one)
         assert len(set(map(tuple, listed.as_lists()))) == len(listed)
         assert list(iter_paths(one)) == listed.as_lists()  # the same order too
+        assert count_paths(one) == len(listed)
+
+
+def test_counts_and_draws_with_key_door_and_ice_in_small():
+    """As below, in few mazes: quick, so that a fault is seen soon."""
+    for one in with_tiles(random_mazes(2, 40, (3, 4), 0.8), 2):
+        every = list(iter_paths(one))
+        assert count_paths(one) == len(every)
+        if every:
+            assert all(path in every for path in sample_paths(one, 3, seed=1).as_lists())
 
 
 def with_tiles(mazes, seed):
