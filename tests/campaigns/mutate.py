@@ -28,10 +28,12 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import numpy as np
 import pytest
 
 from campaigns import mutants
-from jaxlab import errors
+from jaxlab import errors, grid
+from jaxlab.solve import routes
 
 TESTS = {
     "jaxlab.maze": ["test_maze.py"],
@@ -187,6 +189,8 @@ def run(name: str, seconds: float, again: bool) -> None:
     given = [one for one in given if before.get(key(one.row), {}).get("fate") == ("survived" if again else None)]
     if not given:
         return
+    # What numba has compiled is loaded here, and not in every fork. It needs no device.
+    routes(np.full((1, 1, 2), grid.ALL_WALLS, np.uint8), [0], [1])
     WORK.mkdir(parents=True, exist_ok=True)
     with open(WORK / f"{name}.jsonl", "a", encoding="utf-8", buffering=1) as file:
         forks = Forks(module, given, time.monotonic() + seconds, lambda row: file.write(json.dumps(row) + "\n"))
