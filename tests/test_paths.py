@@ -231,8 +231,8 @@ def test_draws_are_the_same_on_every_machine():
     ]
     assert not drawn.complete and drawn.cells.dtype == np.int16 and drawn.lengths.tolist() == [4, 10, 4, 10]
     assert (drawn.cells[0, 4:] == -1).all() and drawn.cells.shape == (4, 10)
-    (long,) = sample_paths(open_grid(2, 100), 1, seed=7).as_lists()  # numbers of more than 64 bits
-    assert (len(long), sum(long)) == (151, 14802)
+    (long,) = sample_paths(open_grid(2, 65), 1, seed=7).as_lists()  # of 2**64, a number of 65 bits
+    assert (len(long), sum(long)) == (98, 6285)
 
 
 def test_a_key_or_a_door_alone():
@@ -291,6 +291,12 @@ def test_shapes_and_dtypes():
     assert ((many.cells >= 0).sum(1) == many.lengths).all()
     with pytest.raises(IndexError):
         many[7]
+
+
+def test_cells_are_as_narrow_as_their_number_allows():
+    longest = np.iinfo(np.int16).max
+    for cells, dtype in ((longest, np.int16), (longest + 1, np.int32)):
+        assert sample_paths(open_grid(1, cells), 1).cells.dtype == dtype
 
 
 @pytest.mark.slow

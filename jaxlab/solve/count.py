@@ -235,7 +235,7 @@ def _end(rest: int, at: int, left: int, below: int) -> Iterator[int]:
             yield _DONE
         return
     partner = _partner(rest, at, plug)
-    yield rest & ~(3 << partner) | _END << partner
+    yield rest | _END << partner  # both bits
 
 
 def _partner(pattern: int, at: int, plug: int) -> int:
