@@ -264,6 +264,10 @@ def test_what_is_no_maze_or_too_many_axes_is_refused():
         paths(twice)
     with pytest.raises(ValueError, match="environment of shape"):
         paths(open_grid(2, 2), env=Labyrinth((3, 3)))
+    with pytest.raises(TypeError, match="one maze"):
+        count_paths(stack([open_grid(2, 2)]))
+    with pytest.raises(ValueError, match="shares cell 0"):
+        count_paths(open_grid(2, 2).replace(goal=np.int32(0)))
 
 
 def _both_ways(entering, before, move):
