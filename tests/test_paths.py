@@ -189,6 +189,8 @@ def test_a_limit_is_reported_and_keeps_the_first():
     none = paths(one, limit=0)
     assert not none.complete and none.as_lists() == []
     both = paths(stack([one, one]), limit=10)
+    assert repr(both) == "PathSets(20 paths of 2 mazes, 2 incomplete)"
+    assert repr(paths(stack([one]))) == "PathSets(184 paths of 1 mazes)" and repr(exact) == "Paths(184 paths)"
     assert both[1].as_lists() == everything[:10] and not both.complete.any()
     assert paths(open_grid(1, 4), limit=1).complete
     for limit in (-1, 2.5, True):
@@ -266,6 +268,8 @@ def test_what_is_no_maze_or_too_many_axes_is_refused():
         paths(open_grid(2, 2), env=Labyrinth((3, 3)))
     with pytest.raises(TypeError, match="one maze"):
         count_paths(stack([open_grid(2, 2)]))
+    with pytest.raises(TypeError, match="one maze"):
+        iter_paths(stack([open_grid(2, 2)]))
     with pytest.raises(ValueError, match="shares cell 0"):
         count_paths(open_grid(2, 2).replace(goal=np.int32(0)))
 
