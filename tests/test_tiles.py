@@ -182,6 +182,22 @@ def test_colors_and_memories_of_several_tiles():
     assert [tiles.own_modes(several, mode) for mode in (5, 7)] == [[1, 2, 0], [1, 0, 1]]
 
 
+def test_memories_of_two_tiles_do_not_mix():
+    def counts(modes):
+        return lambda entering, before, move: move.replace(mode=jnp.where(entering, (move.mode + 1) % modes, move.mode))
+
+    two = jaxlab.Tile("two", counts(2), modes=2), jaxlab.Tile("three", counts(3), modes=3)
+    layers = {"two": np.array([[False, True, False, False]]), "three": np.array([[False, False, True, False]])}
+    maze = jaxlab.from_edges([(0, 1), (1, 2), (2, 3)], (1, 4), start=0, goal=3).replace(tiles=layers)
+    env = jaxlab.Labyrinth((1, 4), tiles=two)
+    params = env.params(maze)
+    state, seen = env.reset_to(0, params)[1], []
+    for action in (jaxlab.grid.RIGHT, jaxlab.grid.RIGHT, jaxlab.grid.LEFT, jaxlab.grid.RIGHT):
+        state = env.step(None, state, action, params).state
+        seen.append(int(state.mode))
+    assert seen == [1, 3, 2, 4]  # the first tile's memory is the fastest
+
+
 def test_tiles_say_what_is_wrong_with_them():
     for wrong in ((1, 2), (0, 0, 256), (0, -1, 0), "red"):
         with pytest.raises(ValueError, match="tile 'mud': color must be"):
@@ -213,7 +229,14 @@ def leap_out(entering, before, move):
     return move.replace(cell=jnp.where(entering, 99, move.cell))
 
 
-@pytest.mark.parametrize(("function", "said"), [(pay_nothing, "cost of 0"), (leap_out, "cell of 99")])
+def leap_just_out(entering, before, move):
+    return move.replace(cell=jnp.where(entering, 4, move.cell))
+
+
+WRONG = [(pay_nothing, "cost of 0"), (leap_out, "cell of 99"), (leap_just_out, r"cell of 4: it must be 0\.\.3")]
+
+
+@pytest.mark.parametrize(("function", "said"), WRONG)
 def test_a_tile_that_breaks_the_rules_is_refused_when_the_mazes_are_solved(function, said):
     maze = jaxlab.from_edges([(0, 1), (1, 3), (2, 3)], (2, 2), start=0, goal=3)
     maze = maze.replace(tiles={"odd": np.array([[False, True], [False, False]])})
