@@ -243,3 +243,13 @@ def test_a_tile_that_breaks_the_rules_is_refused_when_the_mazes_are_solved(funct
     env = jaxlab.Labyrinth((2, 2), tiles=(jaxlab.Tile("odd", function),))
     with pytest.raises(ValueError, match=said):
         env.params(maze)
+
+
+def test_a_memory_beyond_its_modes_is_refused():
+    def too_much(entering, before, move):
+        return move.replace(mode=jnp.where(entering, 2, move.mode))
+
+    maze = jaxlab.from_edges([(0, 1)], (1, 2), start=0, goal=1).replace(tiles={"odd": np.array([[False, True]])})
+    env = jaxlab.Labyrinth((1, 2), tiles=(jaxlab.Tile("odd", too_much, modes=2),))
+    with pytest.raises(ValueError, match=r"mode of 2: it must be 0\.\.1"):
+        env.params(maze)
