@@ -102,7 +102,7 @@ def conv(x: jax.Array, kernel: jax.Array, form: Filter) -> jax.Array:
     Args:
         x: ``float[B, H, W, C]``.
         kernel: ``float[r, r, C, O]``.
-        form: of ``r`` taps. With `PAIR` the outer rows and columns of ``x`` must be zero.
+        form: of ``r`` taps. What it reads fewer of than ``m + r - 1`` numbers must be zeros at the edges of ``x``.
 
     Returns:
         ``float[B, H - r + 1, W - r + 1, O]``.
@@ -111,8 +111,8 @@ def conv(x: jax.Array, kernel: jax.Array, form: Filter) -> jax.Array:
     (products, inside), size = form.inputs.shape, len(form.outputs)
     rows, cols = (length - taps + 1 for length in x.shape[1:3])
     down, across = math.ceil(rows / size), math.ceil(cols / size)
-    if form is PAIR:
-        x = x[:, 1:-1, 1:-1]
+    unread = (size + taps - 1 - inside) // 2
+    x = x[:, unread : x.shape[1] - unread, unread : x.shape[2] - unread]
     need = [size * (tiles - 1) + inside for tiles in (down, across)]
     x = jnp.pad(x, ((0, 0), *((0, after - now) for after, now in zip(need, x.shape[1:3], strict=True)), (0, 0)))
     x = _sums(form.inputs, [x[:, i : i + size * (down - 1) + 1 : size] for i in range(inside)])
