@@ -81,9 +81,8 @@ def visible_cells(walls: jax.Array, cell: jax.Array) -> jax.Array:
     r, c = row + row_step * steps, col + col_step * steps
 
     def is_open(r, c, action):
-        inside = (r >= 0) & (r < height) & (c >= 0) & (c < width)
-        bits = walls[jnp.clip(r, 0, height - 1), jnp.clip(c, 0, width - 1)].astype(jnp.int32)
-        return inside & ((bits >> action & 1) == 0)
+        # Outside of the maze anything may be read: its frame is walled, so the view is blocked before.
+        return (walls.at[r, c].get(mode="clip").astype(jnp.int32) >> action & 1) == 0
 
     sideways = is_open(r, c, jnp.where(col_step > 0, grid.RIGHT, grid.LEFT)) | (col_step == 0)
     lengthways = is_open(r, c + col_step, jnp.where(row_step > 0, grid.UP, grid.DOWN)) | (row_step == 0)

@@ -36,6 +36,11 @@ FURNISHED = jaxlab.from_edges(
 ALL_ON = {"key_and_door": True, "icy_floor": True}
 
 
+def repeated(maze, axes):
+    """A maze with leading axes."""
+    return jax.tree.map(lambda leaf: np.broadcast_to(leaf, axes + leaf.shape), maze)
+
+
 def walk(env, params, actions, maze=0):
     """All steps of a play, as a list."""
     _, state = env.reset_to(maze, params)
@@ -70,6 +75,8 @@ def test_a_shortest_solution_returns_one_and_detours_cost():
     bumped = walk(env, params, [LEFT, UP, RIGHT, RIGHT, RIGHT, RIGHT])
     assert [int(step.state.cell) for step in bumped] == [0, 0, 1, 2, 3, 4]
     assert total(bumped) == pytest.approx(1 - 2 * 0.1 / 5, abs=1e-5), "a bump costs a step"
+    assert [bool(step.info["is_optimal"]) for step in bumped] == [False, False, True, True, True, True]
+    assert not any(bool(step.info["fell"]) for step in bumped)
 
 
 def test_a_failure_returns_minus_four_at_every_size():
@@ -164,6 +171,29 @@ def test_reset_draws_every_maze_and_reset_to_the_given_one():
     assert (int(state.maze), int(state.cell), int(state.t), int(state.mode)) == (1, 1, 0, 0)
 
 
+def flip(entering, before, move):
+    """The tile remembers whether it was entered once or twice."""
+    return move.replace(mode=jnp.where(entering, 1 - move.mode, move.mode))
+
+
+def test_a_tile_of_two_memories_changes_the_mode():
+    env = jaxlab.Labyrinth((1, 5), tiles=(jaxlab.Tile("lever", flip, modes=2),))
+    lever = np.array([[False, True, False, False, False]])
+    steps = walk(env, env.params(CORRIDOR.replace(tiles={"lever": lever})), [RIGHT, RIGHT, LEFT])
+    assert [int(step.state.mode) for step in steps] == [1, 1, 0]
+
+
+def test_an_open_step_is_a_step():
+    env = jaxlab.Labyrinth((3, 3), **ALL_ON)
+    params = env.params(FURNISHED)
+    _, state = env.reset_to(0, params)
+    for action in [UP, UP, DOWN, DOWN, RIGHT, UP]:
+        step = env.step(None, state, action, params)
+        chex.assert_trees_all_equal(env._step_open(state, action, params), step)
+        state = step.state
+    assert bool(step.info["fell"])
+
+
 # -- refusals ----------------------------------------------------------------------------------------
 
 
@@ -180,6 +210,8 @@ def test_reset_draws_every_maze_and_reset_to_the_given_one():
         ({"view": 4, "observation": "grid"}, ValueError, "odd"),
         ({"view": 3}, ValueError, "grid observation"),
         ({"tiles": ("mud",)}, TypeError, "jaxlab.Tile"),
+        ({"tiles": (jaxlab.Tile("mud", flip), jaxlab.Tile("mud", flip))}, ValueError, "two tiles share a name"),
+        ({"tiles": (jaxlab.Tile("mud", flip, modes=65),)}, ValueError, "65 modes together, at most 64"),
     ],
 )
 def test_choices_that_are_not_offered(choices, error, words):
@@ -187,8 +219,18 @@ def test_choices_that_are_not_offered(choices, error, words):
         jaxlab.Labyrinth(**{"shape": (3, 3), **choices})
 
 
+def test_the_least_window_and_the_most_memories_are_allowed():
+    env = jaxlab.Labyrinth((3, 3), "grid", view=1, tiles=(jaxlab.Tile("lever", flip, modes=64),))
+    assert env.view == 1 and env.num_modes == 64
+
+
 def test_params_refuse_mazes_that_do_not_fit():
     env = jaxlab.Labyrinth((3, 3))
+    for axes in ((2, 1), (0,)):
+        with pytest.raises(ValueError, match=rf"one leading axis with at least one maze, got \({axes[0]},"):
+            jaxlab.Labyrinth((1, 5)).params(repeated(CORRIDOR, axes))
+    with pytest.raises(ValueError, match=r"no layer for the tiles \['lever'\]"):
+        jaxlab.Labyrinth((1, 5), tiles=(jaxlab.Tile("lever", flip),)).params(CORRIDOR)
     with pytest.raises(ValueError, match="key_and_door=True"):
         env.params(FURNISHED)
     with pytest.raises(ValueError, match="icy_floor=True"):
@@ -210,9 +252,11 @@ def test_params_refuse_mazes_that_do_not_fit():
 def test_params_name_the_maze_that_lacks_its_key_or_has_a_door_for_nothing():
     env, bare = jaxlab.Labyrinth((3, 3), **ALL_ON), jaxlab.Labyrinth((3, 3), icy_floor=True)
     doorless = FURNISHED.replace(door=np.int32(-1))
-    with pytest.raises(ValueError, match="maze 1 has no key or no door"):
-        env._check(jaxlab.stack([FURNISHED, doorless, FURNISHED]))
-    for half in (doorless, FURNISHED.replace(key=np.int32(-1))):
+    keyless = FURNISHED.replace(key=np.int32(-1))
+    for half in (doorless, keyless):
+        with pytest.raises(ValueError, match="maze 1 has no key or no door"):
+            env._check(jaxlab.stack([FURNISHED, half, FURNISHED]))
+    for half in (doorless, keyless):
         with pytest.raises(ValueError, match="hold a key or a door"):
             bare._check(half)
     assert len(env._check(FURNISHED)) == 1

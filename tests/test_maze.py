@@ -44,6 +44,13 @@ def test_repr_draws_a_maze_and_counts_a_set():
     assert repr(jaxlab.stack([example()] * 3)) == "3 x Maze 3x3"
 
 
+def test_repr_of_what_has_no_values_names_its_fields():
+    assert repr(jax.eval_shape(lambda: example())).startswith("Maze(walls=ShapeDtypeStruct(shape=(3, 3)")
+    seen = []
+    jax.jit(lambda maze: seen.append(repr(maze)))(example())
+    assert seen[0].startswith("Maze(walls=") and "start=" in seen[0]
+
+
 def test_sets_are_indexed_like_arrays():
     mazes = jaxlab.stack([example(), example().replace(start=np.int32(1))])
     assert len(mazes) == 2 and mazes.shape == (3, 3) and mazes.batch_shape == (2,)
@@ -51,7 +58,7 @@ def test_sets_are_indexed_like_arrays():
     assert len(mazes[np.array([1, 1, 0])]) == 3
     with pytest.raises(IndexError, match="maze 2 of a set of 2"):
         mazes[2]
-    with pytest.raises(TypeError, match="single maze"):
+    with pytest.raises(TypeError, match="single maze, not a set: it has no leading axis"):
         example()[0]
 
 
@@ -59,6 +66,7 @@ def test_sets_are_indexed_like_arrays():
     ("change", "words"),
     [
         ({"edges": [(0, 2)]}, "no two neighbouring cells"),
+        ({"edges": [(0, 1, 2)]}, r"an edge is two neighbouring cells \(a, b\), got \(0, 1, 2\)"),
         ({"goal": 0}, "goal and start are both on cell 0"),
         ({"ice": [8]}, "ice and goal"),
         ({"key": 9}, r"whole number in 0\.\.8, got 9"),
@@ -78,6 +86,22 @@ def test_stack_says_what_is_wrong():
         jaxlab.stack([example(), jaxlab.from_edges([(0, 1)], (1, 2), 0, 1)])
     with pytest.raises(TypeError, match="item 0 is a int"):
         jaxlab.stack([3])
+    with pytest.raises(TypeError, match="mazes must be a list, got 3"):
+        jaxlab.stack(3)
+    with pytest.raises(TypeError, match="stack takes a list of mazes, got a single maze"):
+        jaxlab.stack(example())
+
+
+def test_a_set_is_a_list_of_mazes_and_one_set_joined_is_itself():
+    mazes = jaxlab.stack([example(), example().replace(start=np.int32(1))])
+    assert equal(jaxlab.stack(mazes), mazes) and equal(mazes_.concatenate([mazes]), mazes)
+
+
+def test_one_maze_is_asked_for_and_named():
+    with pytest.raises(TypeError, match=r"takes a jaxlab\.Maze, got int"):
+        jaxlab.to_edges(3)
+    with pytest.raises(TypeError, match=r"takes one maze, got a set of \(2,\)"):
+        jaxlab.to_edges(jaxlab.stack([example()] * 2))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -134,6 +158,26 @@ def test_the_fine_grid_is_what_is_drawn_and_goes_back(shape):
     assert fine.tolist() == [[int(sign in "|-+") for sign in row[2:-2:2]] for row in rows]
     assert np.array_equal(mazes_.walls_from_lattice(fine), maze.walls)
     assert np.array_equal(mazes_.walls_from_edges(mazes_.open_edges(maze.walls), shape), maze.walls)
+
+
+def test_conversions_take_any_leading_axes():
+    dice = np.random.default_rng(5)
+    mazes = [random_maze(dice, (3, 4)) for _ in range(6)]
+    walls = np.stack([maze.walls for maze in mazes]).reshape(2, 3, 3, 4)
+    for lead in ((6,), (2, 3)):
+        empty = mazes_.make(walls.reshape(*lead, 3, 4), np.zeros(lead), np.ones(lead))
+        assert empty.key.shape == empty.door.shape == lead and empty.ice.shape == (*lead, 3, 4)
+    for given in (walls, jnp.asarray(walls)):
+        is_open, fine = mazes_.open_edges(given), mazes_.lattice(given)
+        for one, there in enumerate(np.ndindex(2, 3)):
+            assert np.array_equal(is_open[there], mazes_.open_edges(mazes[one].walls))
+            assert np.array_equal(fine[there], mazes_.lattice(mazes[one].walls))
+        for back in (
+            mazes_.walls_from_open(*mazes_.open_passages(given)),
+            mazes_.walls_from_edges(is_open, (3, 4)),
+            mazes_.walls_from_lattice(fine),
+        ):
+            assert np.array_equal(back, walls)
 
 
 def turnable() -> jaxlab.Maze:
@@ -237,3 +281,14 @@ def test_check_says_what_is_wrong(change, words):
     mazes_.check(example().replace(key=np.int32(-1), door=np.int32(-1)))
     with pytest.raises(ValueError, match=words):
         mazes_.check(example().replace(**change))
+
+
+def test_check_takes_sets_and_names_the_maze():
+    mazes = jaxlab.stack([example()] * 3)
+    mazes_.check(mazes)
+    with pytest.raises(ValueError, match="goal and key share cell 8 in maze 1 of the set: each needs its own"):
+        mazes_.check(mazes.replace(key=np.array([6, 8, 6], np.int32)))
+    with pytest.raises(ValueError, match="goal and key share cell 8: each needs its own"):
+        mazes_.check(example().replace(key=np.int32(8)))
+    with pytest.raises(ValueError, match=r"start must be integers of shape \(3,\)"):
+        mazes_.check(mazes.replace(start=np.int32(0)))

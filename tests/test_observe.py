@@ -1,6 +1,7 @@
 """Observations beyond the recorded ones: grid planes, the egocentric window, shapes that are not square."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from strategies import random_maze
@@ -8,7 +9,7 @@ from strategies import random_maze
 import jaxlab
 from jaxlab import observe
 from jaxlab.render import AGENT_GREEN, BLACK, GOAL_BLUE, START_RED, axis, diamond, render
-from jaxlab.scene import visible_cells
+from jaxlab.scene import lattice_position, visible_cells
 
 MAZE = jaxlab.from_edges(
     [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (2, 5)], (2, 3), start=0, goal=5, key=3, door=2, ice=[4]
@@ -69,6 +70,28 @@ def test_visible_cells_follow_the_rule_on_any_shape(shape):
                                     break
                     expected[to_row, to_col] = clear
             assert np.array_equal(seen(maze.walls, cell), expected), (maze, cell)
+
+
+def remember(entering, before, move):
+    return move.replace(mode=jnp.where(entering, 1, move.mode))
+
+
+def test_own_tiles_are_seen_with_their_memory():
+    tile = jaxlab.Tile("lever", remember, modes=2, color=((1, 2, 3), (4, 5, 6)))
+    maze = jaxlab.from_edges([(0, 1), (1, 2)], (1, 3), 0, 2).replace(tiles={"lever": np.array([[False, True, False]])})
+    for observation, before, after in (("vector", 0, 1), ("pixels", (1, 2, 3), (4, 5, 6))):
+        env = jaxlab.Labyrinth((1, 3), observation, tiles=(tile,))
+        params = env.params(maze)
+        first, state = env.reset_to(0, params)
+        second = env.step(None, state, jaxlab.RIGHT, params).obs
+        if observation == "vector":
+            assert (first[3], second[3]) == (before, after)
+        else:
+            assert (first == np.array(before)).all(-1).any() and (second == np.array(after)).all(-1).any()
+
+
+def test_positions_on_the_fine_grid():
+    assert lattice_position(np.array([-1, 0, 2, 3, 5]), 3).tolist() == [-1, 0, 4, 10, 14]
 
 
 def test_with_settings_combined_hidden_cells_hide_ice_but_not_the_head():

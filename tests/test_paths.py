@@ -15,6 +15,7 @@ import pytest
 
 from jaxlab import Labyrinth, Tile, from_edges, generate, grid, maze, stack, to_edges
 from jaxlab.solve import count, count_paths, graph, iter_paths, paths, routes, sample_paths
+from jaxlab.solve.enumerate import enumerate_graphs
 
 # OEIS A007764: simple paths from corner to corner of an open grid of n x n cells.
 A007764 = [1, 2, 12, 184, 8512, 1262816, 575780564, 789360053252, 3266598486981642]
@@ -297,14 +298,38 @@ def test_shapes_and_dtypes():
     many = paths(random_mazes(2, 7, (3, 4), 0.7))
     assert len(many) == 7 and many.offsets[-1] == len(many.cells) == len(many.lengths)
     assert ((many.cells >= 0).sum(1) == many.lengths).all()
-    with pytest.raises(IndexError):
-        many[7]
+    assert many[-1].as_lists() == many[6].as_lists() and many[-7].as_lists() == many[0].as_lists()
+    for beyond in (7, -8):
+        with pytest.raises(IndexError, match=f"maze {beyond} of a set of 7"):
+            many[beyond]
 
 
 def test_cells_are_as_narrow_as_their_number_allows():
     longest = np.iinfo(np.int16).max
     for cells, dtype in ((longest, np.int16), (longest + 1, np.int32)):
         assert sample_paths(open_grid(1, cells), 1).cells.dtype == dtype
+
+
+@pytest.mark.parametrize(("cells", "dtype"), [(2**15 - 1, np.int16), (2**15, np.int32)])
+def test_listed_cells_are_as_narrow_as_their_number_allows(cells, dtype):
+    states = np.array([[[1, -1, -1, -1], [-1] * 4]], np.int32)
+    found = enumerate_graphs(graph.StateGraph(states, np.array([0]), np.array([1]), cells))
+    assert found.cells.dtype == dtype and found[0].as_lists() == [[0, 1]]
+
+
+def test_routes_are_the_paths_of_the_bare_structure():
+    mazes = with_tiles(random_mazes(3, 5, (3, 4), 0.8), 3)
+    bare = mazes.replace(key=np.full(5, -1), door=np.full(5, -1), ice=np.zeros_like(mazes.ice))
+    listed, expected = routes(mazes.walls, mazes.start, mazes.goal), paths(bare)
+    assert [one.as_lists() for one in listed] == [one.as_lists() for one in expected]
+    assert not routes(mazes.walls, mazes.start, mazes.goal, limit=0).counts.any()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 9])
+def test_graphs_of_any_number_of_mazes_are_those_of_each(n):
+    mazes = with_tiles(random_mazes(4, 9, (2, 3), 0.8), 4)
+    whole = graph.of_maze(graph.as_set(mazes)).successors
+    assert np.array_equal(graph.of_maze(graph.as_set(mazes[:n])).successors, whole[:n])
 
 
 @pytest.mark.slow
@@ -368,6 +393,13 @@ def test_equal_environments_share_one_compilation():
     before = table._solve_chunk._cache_size()
     Labyrinth((3, 5)).params(mazes)
     assert table._solve_chunk._cache_size() == before
+
+
+def test_without_the_compiled_search_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jaxlab.solve.johnson", None)
+    monkeypatch.delattr("jaxlab.solve.johnson")
+    with pytest.raises(ImportError, match=r"jaxlab\[solve\]"):
+        paths(open_grid(2, 2))
 
 
 def test_without_numba_the_error_names_the_extra():

@@ -129,3 +129,15 @@ def test_large_sets_are_solved_in_chunks_with_the_same_result(monkeypatch):
         monkeypatch.setattr(table, "_CHUNK_STATES", chunk * 9)
         parts = env.params(mazes)
         chex.assert_trees_all_equal((whole.distance, whole.optimal), (parts.distance, parts.optimal))
+
+
+@pytest.mark.parametrize(("limit", "sizes"), [(36, [3, 3, 3, 3]), (24, [2] * 5), (20, [1] * 10), (5, [1] * 10)])
+def test_chunks_are_of_one_size_and_hold_no_more_states_than_allowed(monkeypatch, limit, sizes):
+    from jaxlab.solve import table
+
+    mazes = jaxlab.stack([random_maze(np.random.default_rng(0), (3, 4))] * 10)
+    solved, seen = table._solve_chunk, []
+    monkeypatch.setattr(table, "_CHUNK_STATES", limit)
+    monkeypatch.setattr(table, "_solve_chunk", lambda *args: seen.append(len(args[1])) or solved(*args))
+    assert len(jaxlab.Labyrinth((3, 4)).params(mazes).shortest) == 10
+    assert seen == sizes

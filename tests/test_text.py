@@ -98,6 +98,7 @@ FAULTS = {
     "unknown word": (("icy_floor: True", "hello"), 5, 1, "key_and_lock, icy_floor, occlusion"),
     "labyrinth without colon": (("labyrinth:", "labyrinth"), 8, 1, "did you mean 'labyrinth:'"),
     "no truth value": (("icy_floor: True", "icy_floor: yes"), 5, 12, "True or False"),
+    "no truth value after the colon": (("icy_floor: True", "icy_floor:yes"), 5, 11, "True or False"),
     "code": (("icy_floor: True", "icy_floor: __import__('os')"), 5, 12, "True or False"),
     "set twice": (("icy_floor", "key_and_lock"), 5, 1, "once"),
     "two starts": (("| S | D", "| S | S"), 12, 7, "one S (the start)"),
@@ -146,7 +147,7 @@ def test_a_fault_is_reported_with_its_place_and_what_was_expected(name, tmp_path
 
 def test_a_maze_of_one_cell_and_an_empty_text_are_refused():
     assert "2 cells" in str(parse_error("labyrinth:\n-----\n| S |\n-----\nend"))
-    assert "labyrinth:" in str(parse_error(""))
+    assert "labyrinth:" in str(parse_error("")) and parse_error("").line == 1
     with pytest.raises(TypeError, match=r"jaxlab\.load"):
         text.parse(b"labyrinth:")
 
@@ -229,6 +230,11 @@ def test_a_large_maze_goes_out_and_in():
     assert equal(maze, again)
 
 
+def test_an_uneven_maze_goes_out_and_in():
+    maze = jaxlab.from_edges([(0, 1), (0, 2), (2, 3), (3, 5)], (3, 2), start=1, goal=5, key=0, door=3, ice=[4])
+    assert equal(maze, text.parse(text.format(maze))[0])
+
+
 # -- writing ---------------------------------------------------------------------------------------
 
 
@@ -268,6 +274,8 @@ def test_what_the_language_cannot_say_is_refused():
         text.format(maze.replace(walls=np.zeros((2, 3), np.uint8)))
     with pytest.raises(TypeError, match=r"jaxlab\.Maze"):
         text.format("maze")
+    with pytest.raises(TypeError, match=r"settings must be jaxlab\.Settings, got True"):
+        text.format(maze, True)
 
 
 # -- tiles that a file turns on and does not draw --------------------------------------------------

@@ -116,6 +116,28 @@ def test_a_teleporter_carries_to_its_twin():
     assert_drawn(env, params, docs().TELEPORTER.color)
 
 
+def test_a_twin_is_looked_for_in_the_maze_of_the_agent():
+    layers = np.zeros((2, 1, 6), bool)
+    layers[0, 0, [1, 3]] = layers[1, 0, [1, 5]] = True
+    mazes = jaxlab.stack([jaxlab.from_edges([(0, 1)], (1, 6), 0, 4)] * 2)
+    mazes = mazes.replace(tiles={docs().TELEPORTER.name: layers})
+    env = jaxlab.Labyrinth((1, 6), tiles=(docs().TELEPORTER,))
+    params = env.params(mazes)
+    ends = [int(env.step(None, env.reset_to(maze, params)[1], RIGHT, params).state.cell) for maze in (0, 1)]
+    assert ends == [3, 5]
+
+
+def test_every_cell_is_left_on_its_open_sides_only():
+    walls = np.arange(16, dtype=np.uint8).reshape(16, 1, 1) * np.ones((1, 3, 3), np.uint8)
+    mazes = jax.tree.map(jnp.asarray, jaxlab.maze.make(walls, np.zeros(16), np.ones(16)))
+    step = {UP: 3, RIGHT: 1, DOWN: -3, LEFT: -1}
+    walked = jax.vmap(jax.vmap(tiles.walk, (None, None, None, 0)), (None, 0, None, None))
+    ends = walked(mazes, jnp.arange(16), jnp.int32(4), jnp.arange(4))
+    assert ends.tolist() == [
+        [4 if bits >> action & 1 else 4 + step[action] for action in range(4)] for bits in range(16)
+    ]
+
+
 def test_a_one_way_cell_is_left_in_one_direction_only():
     env, params = build(docs().ONE_WAY, LINE, (1, 4), 0, 3, [1])
     assert [int(step.state.cell) for step in walk(env, params, [RIGHT, LEFT, RIGHT])] == [1, 1, 2]
@@ -178,6 +200,7 @@ def test_own_tiles_combine_with_key_door_and_ice():
 def test_colors_and_memories_of_several_tiles():
     assert jaxlab.Tile("mud", _swap).colors == ()
     assert jaxlab.Tile("mud", _swap, modes=2, color=(0, 255, 1)).colors == ((0, 255, 1),) * 2
+    assert jaxlab.Tile("mud", _swap, color=((0, 255, 1),)).colors == ((0, 255, 1),)
     several = tuple(jaxlab.Tile(name, _swap, modes=modes) for name, modes in (("a", 2), ("b", 3), ("c", 2)))
     assert [tiles.own_modes(several, mode) for mode in (5, 7)] == [[1, 2, 0], [1, 0, 1]]
 
@@ -196,6 +219,18 @@ def test_memories_of_two_tiles_do_not_mix():
         state = env.step(None, state, action, params).state
         seen.append(int(state.mode))
     assert seen == [1, 3, 2, 4]  # the first tile's memory is the fastest
+
+
+def test_a_tile_without_a_memory_changes_no_other():
+    def meddle(entering, before, move):
+        return move.replace(mode=move.mode + 1)
+
+    counter = jaxlab.Tile("counter", lambda entering, before, move: move, modes=2)
+    maze = jaxlab.from_edges([(0, 1)], (1, 2), start=0, goal=1)
+    maze = maze.replace(tiles={name: np.zeros((1, 2), bool) for name in ("meddler", "counter")})
+    env = jaxlab.Labyrinth((1, 2), tiles=(jaxlab.Tile("meddler", meddle), counter))
+    params = env.params(maze)
+    assert int(env.step(None, env.reset_to(0, params)[1], UP, params).state.mode) == 0
 
 
 def test_tiles_say_what_is_wrong_with_them():
@@ -233,7 +268,16 @@ def leap_just_out(entering, before, move):
     return move.replace(cell=jnp.where(entering, 4, move.cell))
 
 
-WRONG = [(pay_nothing, "cost of 0"), (leap_out, "cell of 99"), (leap_just_out, r"cell of 4: it must be 0\.\.3")]
+def pay_too_much(entering, before, move):
+    return move.replace(cost=jnp.where(entering, 2**29, move.cost))
+
+
+WRONG = [
+    (pay_too_much, r"cost of 536870912: it must be 1\.\.536870911"),
+    (pay_nothing, "cost of 0"),
+    (leap_out, "cell of 99"),
+    (leap_just_out, r"cell of 4: it must be 0\.\.3"),
+]
 
 
 @pytest.mark.parametrize(("function", "said"), WRONG)
@@ -243,6 +287,14 @@ def test_a_tile_that_breaks_the_rules_is_refused_when_the_mazes_are_solved(funct
     env = jaxlab.Labyrinth((2, 2), tiles=(jaxlab.Tile("odd", function),))
     with pytest.raises(ValueError, match=said):
         env.params(maze)
+
+
+def test_the_greatest_cost_is_allowed():
+    def pay_most(entering, before, move):
+        return move.replace(cost=jnp.where(entering, 2**29 - 1, move.cost))
+
+    _, params = build(jaxlab.Tile("toll", pay_most), [(0, 1)], (1, 2), 0, 1, [1])
+    assert int(params.shortest[0]) == 2**29 - 1
 
 
 def test_a_memory_beyond_its_modes_is_refused():

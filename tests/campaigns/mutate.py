@@ -52,6 +52,7 @@ FAILED = 3
 """Status of a fork in which a test failed; 1 is that of an error outside of the tests."""
 SECONDS = 15
 """CPU that a test may take beyond three times its own: the first one in a fork starts the device and compiles."""
+NO_REASON = "no reason is known"
 MEMORY = 16 << 30
 """Bytes that a mutant may take."""
 ROOT = Path(__file__).resolve().parents[2]
@@ -201,7 +202,14 @@ def run(name: str, seconds: float, again: bool) -> None:
             raise RuntimeError(f"{name}: pytest ended with {code}")
 
 
-def markdown(reasons: dict[str, dict[str, str]]) -> str:
+def reason(row: Row, line: str, entries: Sequence[dict[str, str]]) -> str:
+    """Why a mutant survives, of the entries for its module: by its function, its change and words of its line."""
+    change = f"{row['before']} -> {row['after']}"
+    fit = (e for e in entries if (e["function"], e["change"]) == (row["function"], change) and e["line"] in line)
+    return next((entry["reason"] for entry in fit), "")
+
+
+def markdown(reasons: dict[str, list[dict[str, str]]]) -> str:
     """The report for people."""
     lines = [
         "# Mutation testing",
@@ -211,6 +219,7 @@ def markdown(reasons: dict[str, dict[str, str]]) -> str:
         "test of its own module fails, crashes, or takes three times its CPU and 15 seconds more. What",
         "errors say, annotations, default values and constants of modules are not changed. Where fewer mutants were",
         f"tried than there are, they are a random sample (seed {SEED}). Equivalent mutants count as survivors.",
+        "Survivors are listed as line:column, with the reason from tests/campaigns/survivors.json.",
         "",
         "| module | tests | mutants | tried | killed | share |",
         "| --- | --- | ---: | ---: | ---: | ---: |",
@@ -226,10 +235,11 @@ def markdown(reasons: dict[str, dict[str, str]]) -> str:
         total = [a + b for a, b in zip(total, numbers, strict=True)]
         lines.append(_line(f"`{name}`", ", ".join(tests), *numbers))
         survivors += ["", f"## Survivors in {name}", ""] if lived else []
+        lines_of = path.read_text("utf-8").splitlines()
         for row in sorted(lived, key=lambda row: (row["line"], row["column"])):
-            reason = reasons.get(name, {}).get(f"{row['function']}: {row['before']} -> {row['after']}")
-            words = f": {reason}" if reason else ""
-            survivors.append(f"- {row['line']}, `{row['function']}`: `{row['before']}` to `{row['after']}`{words}")
+            words = reason(row, lines_of[row["line"] - 1], reasons.get(name, [])) or NO_REASON
+            place = f"{row['line']}:{row['column']}, `{row['function']}`"
+            survivors.append(f"- {place}: `{row['before']}` to `{row['after']}`: {words}")
     return "\n".join([*lines, _line("all", "", *total), *survivors]) + "\n"
 
 
