@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import itertools
 import os
 import shutil
 import tempfile
@@ -157,6 +158,7 @@ def read(folder: str | os.PathLike[str]) -> Splits:
     """Read ``folder/{train,eval,test}/*.labyrinth``, files in the order of their names (host).
 
     What lacks is left out; ``train`` must be there. ``s0`` and ``s0_g`` are drawn from a fixed seed.
+    A structure that lies in two folders is warned of and noted: it makes memory look like navigation.
 
     Raises:
         FileNotFoundError: no such folder, or no mazes for training in it.
@@ -165,6 +167,7 @@ def read(folder: str | os.PathLike[str]) -> Splits:
     """
     root = Path(folder)
     parts: dict[str, Maze] = {}
+    names: dict[str, list[str]] = {}
     first: tuple[Path, tuple[int, int], Settings] | None = None
     for split, name in FOLDERS.items():
         files = sorted((root / name).glob(f"*{SUFFIX}"), key=lambda path: path.name)
@@ -180,9 +183,27 @@ def read(folder: str | os.PathLike[str]) -> Splits:
             loaded.append(one)
         if loaded:
             parts[split] = maze.stack(loaded)
+            names[split] = [f"{name}/{path.name}" for path in files]
     if first is None or "train" not in parts:
         raise FileNotFoundError(f"no training mazes: {root / FOLDERS['train']} holds no *{SUFFIX} file")
-    return _with_variants(parts, first[2], 0, recorded_seed=None)
+    for note in (notes := _repeated(parts, names)):
+        warnings.warn(note, stacklevel=2)
+    found = _with_variants(parts, first[2], 0, recorded_seed=None)
+    return dataclasses.replace(found, notes=(*notes, *found.notes))
+
+
+def _repeated(parts: Mapping[str, Maze], names: Mapping[str, list[str]]) -> list[str]:
+    """In words, which splits hold structures of another; ``names`` are those of the files."""
+    keys = {split: [structure.tobytes() for structure in maze.structure(part.walls)] for split, part in parts.items()}
+    notes = []
+    for other, split in itertools.combinations(parts, 2):
+        held = dict(zip(keys[other], names[other], strict=True))
+        if same := [(name, held[key]) for name, key in zip(names[split], keys[split], strict=True) if key in held]:
+            notes.append(
+                f"split {split} has the walls of {other} in {len(same)} of its {len(keys[split])} mazes: "
+                f"{same[0][0]} is {same[0][1]}"
+            )
+    return notes
 
 
 def write(folder: str | os.PathLike[str], splits: Splits) -> None:

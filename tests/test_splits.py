@@ -40,6 +40,20 @@ def test_written_and_read_back(small, tmp_path):
         splits.write(tmp_path / "new" / "s3", make((3, 3), 3, 3, 3))
 
 
+def test_a_structure_in_two_folders_is_warned_of_and_noted(small, tmp_path):
+    leaking = {"train": small["train"][:4], "valid": small["valid"][:3], "test": small["train"][[7, 2, 3]]}
+    leaking["test"] = maze.concatenate([leaking["test"], small["valid"][:1]])
+    splits.write(tmp_path / "leaking", splits.Splits(leaking, small.settings))
+    with pytest.warns(UserWarning, match="split test has the walls of") as caught:
+        back = splits.read(tmp_path / "leaking")
+    expected = (
+        "split test has the walls of train in 2 of its 4 mazes: test/0001.labyrinth is train/0002.labyrinth",
+        "split test has the walls of valid in 1 of its 4 mazes: test/0003.labyrinth is eval/0000.labyrinth",
+    )
+    assert back.notes == expected == tuple(str(warning.message) for warning in caught)
+    assert caught[0].filename == __file__
+
+
 def test_s0_and_s0_g_follow_their_rules(small):
     far = grid.manhattan((3, 3)) >= 3
     train, s0, s0_g = small["train"], small["s0"], small["s0_g"]
