@@ -3,12 +3,13 @@
 import json
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxlab
 from jaxlab import grid, maze, splits
-from jaxlab.generate import mazes
+from jaxlab.generate import carve, mazes
 from jaxlab.generate.__main__ import main
 from jaxlab.generate.support import structures
 
@@ -158,6 +159,14 @@ def test_support_of_the_generator():
     assert seen == {form.tobytes() for form in maze.structure(structures((2, 3), 0, 5))}
     with pytest.raises(ValueError, match="at most 16 cells"):
         structures((5, 5), 0, 24)
+
+
+def test_numbers_below_any_count_are_the_high_half_of_the_product():
+    words = np.random.default_rng(0).integers(0, 2**32, 1000, dtype=np.uint32)
+    words[:2] = 0, 2**32 - 1
+    for count in (1, 7, 2**16 - 1, 2**16, 90_000, 2**31 + 5, 2**32 - 1):
+        expected = [word * count >> 32 for word in words.tolist()]
+        assert carve._below(jnp.asarray(words), jnp.uint32(count)).tolist() == expected
 
 
 def test_unbiased_start_is_uniform_then_the_goal():

@@ -250,5 +250,7 @@ def has_far_goal(shape: tuple[int, int], least: int) -> np.ndarray:
 
 
 def _below(words: jax.Array, count: jax.Array) -> jax.Array:
-    """A uniform number below ``count < 2**16`` from a word: the high half of their 64-bit product."""
-    return ((words >> 16) * count + ((words & 0xFFFF) * count >> 16)) >> 16
+    """A uniform number below ``count`` from a word: the high half of their 64-bit product, by halves of 32 bits."""
+    high, low = words >> 16, words & 0xFFFF
+    middle = high * (count & 0xFFFF) + (low * (count & 0xFFFF) >> 16)
+    return high * (count >> 16) + (middle >> 16) + (low * (count >> 16) + (middle & 0xFFFF) >> 16)

@@ -166,6 +166,8 @@ def new_start(maze: Maze, seed: int | Dice = 0) -> Maze:
 def new_start_and_goal(maze: Maze, settings: Settings | None = None, seed: int | Dice = 0) -> Maze:
     """The same walls with start and goal drawn by the unbiased rule, and the tiles placed anew.
 
+    The rule does not know the old start and goal: now and then it draws one of them again, or both.
+
     Args:
         maze: a single maze.
         settings: which tiles are placed; default: those that the maze has.
