@@ -12,7 +12,7 @@ import argparse
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,8 @@ class _Part:
     def __init__(self, env: Labyrinth, mazes: Maze) -> None:
         self.mazes = mazes
         self.structures = _names(maze.structure(mazes.walls))
+        places = (np.asarray(cell).tolist() for cell in (mazes.start, mazes.goal))
+        self.tasks = list(zip(self.structures, *places, strict=True))
         self.mirrored = _names(maze.canonical(mazes.walls))
         self.visits = analysis.visits(env, mazes)
         listed, complete = analysis.shortest_paths(env, mazes)
@@ -97,8 +99,9 @@ class _Part:
         paths, actions = set().union(*other.paths), set().union(*other.actions)
         nearest = edge_distances(self.mazes.walls, other.mazes.walls).min(1)
         return {
-            "same_structure": sum(name in set(other.structures) for name in self.structures),
-            "mirrored_structure": sum(name in set(other.mirrored) for name in self.mirrored),
+            "same_task": _shared(self.tasks, other.tasks),
+            "same_structure": _shared(self.structures, other.structures),
+            "mirrored_structure": _shared(self.mirrored, other.mirrored),
             "shared_shortest_path": sum(not one.isdisjoint(paths) for one in self.paths),
             "shared_action_sequence": sum(not one.isdisjoint(actions) for one in self.actions),
             "walls_to_nearest": {str(n): int((nearest == n).sum()) for n in np.unique(nearest).tolist()},
@@ -108,6 +111,12 @@ class _Part:
             ),
             "cell_distance": analysis.jensen_shannon(self.visits.cell_distribution(), other.visits.cell_distribution()),
         }
+
+
+def _shared(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+    """How many of one list are in the other."""
+    known = set(other)
+    return sum(name in known for name in one)
 
 
 def _names(forms: np.ndarray) -> list[bytes]:
@@ -138,6 +147,7 @@ _SETS = (
     ("lists_cut", "with more shortest paths than were listed"),
 )
 _AGAINST = (
+    ("same_task", "structure, start and goal are those of one in {reference}"),
     ("same_structure", "structure is in {reference} too"),
     ("mirrored_structure", "... or its mirror image or rotation"),
     ("shared_shortest_path", "shares a shortest path with {reference}"),

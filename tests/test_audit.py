@@ -41,6 +41,13 @@ def test_released_4x4_shares_shortest_paths(released4):
     assert sum(released4["against"]["valid"]["walls_to_nearest"].values()) == 100
 
 
+@pytest.mark.parametrize(("name", "same"), [("3x3-v1", 1), ("5x5-v1", 1)])
+def test_new_starts_and_goals_repeat_a_training_task_now_and_then(name, same):
+    frozen = splits.load(name)
+    against = audit.audit({"train": frozen["train"], "s0": frozen["s0"], "s0_g": frozen["s0_g"]})["against"]
+    assert (against["s0"]["same_task"], against["s0_g"]["same_task"]) == (0, same)
+
+
 def test_golden_action_counts(golden):
     """REFERENCE.md B8: actions over all shortest paths of the 96 mazes."""
     parts = splits.read(golden / "mazes" / "labyrinths3")
@@ -62,7 +69,9 @@ def test_an_audit_sees_duplicates_mirror_images_and_unsolvable_mazes():
     )
     assert result["splits"]["test"]["duplicates"] == 0 and result["splits"]["test"]["symmetric_duplicates"] == 1
     against = result["against"]["test"]
-    assert (against["same_structure"], against["mirrored_structure"]) == (1, 2)
+    assert (against["same_task"], against["same_structure"], against["mirrored_structure"]) == (1, 1, 2)
+    moved = audit.audit({"train": stack([one]), "s0": stack([one.replace(start=np.int32(1)), one])})["against"]["s0"]
+    assert (moved["same_task"], moved["same_structure"]) == (1, 2)
     assert (against["shared_shortest_path"], against["walls_to_nearest"]) == (1, {"0": 1, "2": 1})
     with pytest.raises(ValueError, match="no splits"):
         audit.audit({})
