@@ -7,7 +7,6 @@ import functools
 import hashlib
 import itertools
 import os
-import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
@@ -31,7 +30,8 @@ FOLDERS = {"train": "train", "valid": "eval", "test": "test"}
 SUFFIX = ".labyrinth"
 FROZEN = ("3x3-v1", "4x4-v1", "5x5-v1", "8x8-v1", "10x10-v1", "5x5-key-v1", "5x5-ice-v1", "5x5-occlusion-v1")
 DATA = Path(__file__).parent / "data"
-FIELDS = ("walls", "start", "goal", "key", "door", "ice")
+FIELDS = {"walls": "u1", "start": "<i4", "goal": "<i4", "key": "<i4", "door": "<i4", "ice": "?"}
+"""The fields of a maze in files and digests, and their types there."""
 _S0, _S0_G, _KEY, _ICE, _DIVIDE = 11, 12, 13, 14, 15  # purposes of `Dice`
 
 
@@ -85,9 +85,8 @@ class Splits(Mapping[str, Maze]):
 def digest(mazes: Maze) -> str:
     """SHA-256 over shape, walls, start, goal, key, door and ice of a set (little-endian, in this order)."""
     sha = hashlib.sha256(repr((len(mazes), *mazes.shape)).encode())
-    for field in FIELDS:
-        array = np.asarray(getattr(mazes, field))
-        sha.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
+    for field, kind in FIELDS.items():
+        sha.update(np.ascontiguousarray(getattr(mazes, field), kind).tobytes())
     return sha.hexdigest()
 
 
@@ -110,7 +109,8 @@ def make(
     """Draw disjoint splits: no structure is in two of them, or twice in one (host).
 
     The same arguments give the same mazes on every platform. ``s0`` (another start) and
-    ``s0_g`` (another start and goal) are drawn from the training structures, one a maze.
+    ``s0_g`` (start and goal drawn anew, now and then the same) are drawn from the training
+    structures, one a maze.
 
     Args:
         shape: (rows, columns).
@@ -233,9 +233,14 @@ def write(folder: str | os.PathLike[str], splits: Splits) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-        if root.exists():
-            shutil.rmtree(root)
-        os.replace(new, root)
+        try:
+            if root.exists():
+                root.rmdir()  # only an empty folder: another writer may have filled it meanwhile
+            os.replace(new, root)
+        except OSError as error:
+            if not root.is_dir() or not any(root.iterdir()):
+                raise
+            raise FileExistsError(f"{root} already holds other files: give a new or an empty folder") from error
 
 
 def _files(splits: Splits) -> Iterator[tuple[str, bytes]]:

@@ -1,5 +1,8 @@
 """Splits: disjoint, from a seed, never short; read, written, frozen."""
 
+import os
+
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -62,6 +65,26 @@ def test_s0_and_s0_g_follow_their_rules(small):
     np.testing.assert_array_equal(s0.goal, train.goal)
     assert (s0.start != train.start).all() and far[s0.start, s0.goal].all() and far[s0_g.start, s0_g.goal].all()
     assert len(set(s0_g.start.tolist())) > 4
+
+
+def test_a_digest_is_of_the_mazes_and_not_of_their_types(small):
+    wide = small["test"].replace(start=small["test"].start.astype(np.int64), key=jnp.asarray(small["test"].key))
+    assert splits.digest(wide) == splits.digest(small["test"]) != splits.digest(small["valid"])
+
+
+def test_what_another_writer_put_there_meanwhile_is_kept(small, tmp_path, monkeypatch):
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    sync = os.fsync
+
+    def fill(descriptor):
+        (folder / "late.txt").write_text("of another writer")
+        sync(descriptor)
+
+    monkeypatch.setattr(splits.os, "fsync", fill)
+    with pytest.raises(FileExistsError, match="already holds other files"):
+        splits.write(folder, small)
+    assert [path.name for path in tmp_path.rglob("*")] == ["shared", "late.txt"]
 
 
 def test_missing_split_says_why():
