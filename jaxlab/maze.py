@@ -175,7 +175,7 @@ def open_passages(walls: Array) -> tuple[Array, Array]:
 def open_edges(walls: Array) -> Array:
     """``bool[..., E]``: which of `grid.edges` (in that order) are open."""
     low, action = _edge_sides(walls.shape[-2:])
-    flat = walls.reshape(*walls.shape[:-2], -1)
+    flat = walls.reshape(*walls.shape[:-2], walls.shape[-2] * walls.shape[-1])
     return (flat[..., low] >> action & 1) == 0
 
 
@@ -289,7 +289,7 @@ def _check_own_cells(maze: Maze) -> None:
     """Raise unless start, goal, key, door and ice are on cells of their own."""
     names = ("start", "goal", "key", "door")
     cells = np.stack([np.asarray(getattr(maze, name)) for name in names], -1).reshape(-1, len(names))
-    frozen = np.asarray(maze.ice).reshape(len(cells), -1)
+    frozen = np.asarray(maze.ice).reshape(len(cells), maze.shape[0] * maze.shape[1])
     every = np.arange(len(cells))
     for i, name in enumerate(names):
         here = cells[:, i]
@@ -334,7 +334,7 @@ def transform(maze: Maze, symmetry: int) -> Maze:
     where = np.argsort(source.ravel()).astype(np.int32)
 
     def layer(field):
-        return field.reshape(*field.shape[:-2], -1)[..., source.ravel()].reshape(*field.shape[:-2], *moved)
+        return field.reshape(*field.shape[:-2], source.size)[..., source.ravel()].reshape(*field.shape[:-2], *moved)
 
     def cell(field):
         return xp.where(field < 0, NONE, xp.asarray(where)[field]).astype(xp.int32)
@@ -350,15 +350,14 @@ def transform(maze: Maze, symmetry: int) -> Maze:
 def canonical(walls: Array) -> np.ndarray:
     """The least `structure` over all symmetries (host): equal iff mazes are mirror images or rotations."""
     walls = np.asarray(walls)
-    lead = walls.shape[:-2]
-    zero = np.zeros(lead, np.int32)
+    zero = np.zeros(walls.shape[:-2], np.int32)
     maze = make(walls, zero, zero)
     forms = np.stack([structure(transform(maze, k).walls) for k in symmetries(maze.shape)])
     flat = forms.reshape(len(forms), -1, forms.shape[-1])
     least = [
         min(range(len(flat)), key=[form.tobytes() for form in forms_of].__getitem__) for forms_of in flat.swapaxes(0, 1)
     ]
-    return flat[least, np.arange(flat.shape[1])].reshape(*lead, -1)
+    return flat[least, np.arange(flat.shape[1])].reshape(forms.shape[1:])
 
 
 # -- helpers ---------------------------------------------------------------------------------------

@@ -180,6 +180,13 @@ def test_conversions_take_any_leading_axes():
             assert np.array_equal(back, walls)
 
 
+def test_an_empty_set_stays_one():
+    empty = jaxlab.stack([example()] * 2)[:0]
+    mazes_.check(empty)
+    assert mazes_.structure(empty.walls).shape == mazes_.canonical(empty.walls).shape == (0, 2)
+    assert len(mazes_.transform(empty, 1)) == 0 and repr(empty) == "0 x Maze 3x3"
+
+
 def turnable() -> jaxlab.Maze:
     """The path 0, 1, 2, 5 in two rows of three, with something on every cell."""
     mud = np.array([[False, False, False], [True, False, False]])

@@ -332,6 +332,11 @@ def test_graphs_of_any_number_of_mazes_are_those_of_each(n):
     assert np.array_equal(graph.of_maze(graph.as_set(mazes[:n])).successors, whole[:n])
 
 
+def test_an_empty_set_has_no_paths():
+    mazes = with_tiles(random_mazes(3, 2, (3, 4), 0.8), 3)[:0]
+    assert len(paths(mazes)) == 0 and len(routes(mazes.walls, mazes.start, mazes.goal)) == 0
+
+
 @pytest.mark.slow
 def test_large_mazes_have_wider_cells():
     walls = np.asarray(open_grid(1, 40_000).walls)[None]

@@ -51,7 +51,7 @@ def bare(walls: np.ndarray, start: np.ndarray, goal: np.ndarray) -> StateGraph:
     """Graphs in which only walls matter: ``walls uint8[N, H, W]``, ``start`` and ``goal int[N]``."""
     walls = np.asarray(walls)
     shape = (int(walls.shape[-2]), int(walls.shape[-1]))
-    flat = walls.reshape(len(walls), -1, 1)
+    flat = walls.reshape(len(walls), shape[0] * shape[1], 1)
     is_open = (flat >> np.arange(grid.NUM_ACTIONS, dtype=np.uint8) & 1) == 0
     successors = np.where(is_open, grid.neighbours(shape), NO_EDGE).astype(np.int32)
     return StateGraph(successors, np.asarray(start, np.int32), np.asarray(goal, np.int32), shape[0] * shape[1])
@@ -63,7 +63,7 @@ def of_rule(env: Labyrinth, mazes: Maze) -> StateGraph:
     num_states = env.num_modes * num_cells
     move = _transitions(env, mazes)
     states = np.arange(num_states)[:, None]
-    to = (np.asarray(move.mode) * num_cells + np.asarray(move.cell)).reshape(len(mazes), num_states, -1)
+    to = (np.asarray(move.mode) * num_cells + np.asarray(move.cell)).reshape(len(mazes), num_states, grid.NUM_ACTIONS)
     useless = np.asarray(move.fell).reshape(to.shape) | (to == states)
     for action in range(1, grid.NUM_ACTIONS):
         useless[..., action] |= (to[..., :action] == to[..., action : action + 1]).any(-1)
