@@ -32,6 +32,8 @@ LOOP, GOAL, FALL, TIME = range(4)
 SHORT_LIMIT = 4
 """Sampled actions get this many times the shortest solution."""
 _BATCH = 500
+_MATRIX_ENTRIES = 2**25
+"""Entries of the matrices of all mazes that are raised to a power at the same time: 128 MiB, held a few times."""
 
 Policy = Callable[[Any], Any]
 """Observations ``[B, ...]`` (numpy) to actions ``[B]`` or logits ``[B, 4]``."""
@@ -126,10 +128,13 @@ def sampled(env: Labyrinth, params: Params, probabilities: jax.Array, max_cost: 
     limits = jnp.stack([SHORT_LIMIT * params.shortest, jnp.broadcast_to(params.max_steps, (num_mazes,))], -1)
     value = jnp.zeros((num_mazes, width + 1, 2), jnp.float32).at[:, -1].set(1)
 
+    # Devices may multiply float32 with fewer bits unless told otherwise; chances would then exceed 1.
+    product = functools.partial(jnp.matmul, precision="highest")
+
     def bit(carry):
         power, left, value = carry
-        value = jnp.where((left & 1 == 1)[:, None, :], power @ value, value)
-        return power @ power, left >> 1, value
+        value = jnp.where((left & 1 == 1)[:, None, :], product(power, value), value)
+        return product(power, power), left >> 1, value
 
     _, _, value = jax.lax.while_loop(lambda carry: (carry[1] > 0).any(), bit, (matrix, limits, value))
     reached = jnp.clip(value[jnp.arange(num_mazes), params.mazes.start], 0, 1)
@@ -201,7 +206,14 @@ def score(env: Labyrinth, params: Params, actions: Any, *, details: bool = True)
 def score_sampled(env: Labyrinth, params: Params, logits: Any) -> dict[str, float]:
     """Exact success of actions sampled from ``softmax(logits)``, within 4 L steps and within the limit (host)."""
     chance = jax.nn.softmax(jnp.asarray(logits, jnp.float32))
-    short, long = sampled(env, params, chance, max_cost(env, params))
+    cost, number = max_cost(env, params), len(params.mazes)
+    size = min(number, max(1, _MATRIX_ENTRIES // (cost * env.num_modes * env.num_cells + 1) ** 2))
+    parts = []
+    for low in range(0, number, size):
+        begin = min(low, number - size)  # the last part overlaps the one before it: all are of one size
+        some = jax.tree.map(lambda leaf, b=begin: leaf[b : b + size] if leaf.ndim else leaf, (params, chance))
+        parts.append(np.stack(sampled(env, *some, cost))[:, low - begin :])
+    short, long = np.concatenate(parts, 1)
     return {"success": float(short.mean()), "success_within_limit": float(long.mean())}
 
 

@@ -187,10 +187,12 @@ def init(config: Config, data: Data, key: jax.Array) -> State:
 
 
 def remember(replay: Replay, steps: Steps) -> Replay:
-    """Put steps in the ring, over the oldest."""
-    rows = (replay.added + jnp.arange(steps.state.size)) % len(replay.state)
+    """Put steps in the ring, over the oldest; of more than it holds, the last."""
+    capacity, number = len(replay.state), steps.state.size
+    kept = min(capacity, number)
+    rows = (replay.added + jnp.arange(number - kept, number)) % capacity
     columns = {
-        name: getattr(replay, name).at[rows].set(getattr(steps, name).ravel())
+        name: getattr(replay, name).at[rows].set(getattr(steps, name).ravel()[-kept:])
         for name in ("state", "action", "following", "reached", "fell")
     }
     return Replay(**columns, added=replay.added + steps.state.size)

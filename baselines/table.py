@@ -168,7 +168,8 @@ def _lens(shape: tuple[int, int], size: int) -> _Lens:
     parts = [_split(matrix, line.segment) for matrix, line in zip(shrinks, lines, strict=True)]
     spans = [_reach(matrix, line) for matrix, line in zip(shrinks, lines, strict=True)]
     weight = []
-    for i, body in zip(cell, _diamonds(shape, source), strict=True):
+    for i in cell.tolist():
+        body = _body(shape, source, i)
         (left, right) = (
             part[span.square[k[i]] :, span.pixel[k[i]] :][: span.squares, : span.pixels]
             for part, span, k in zip(parts, spans, number, strict=True)
@@ -201,11 +202,15 @@ def _reach(shrink: np.ndarray, line: Axis) -> _Reach:
     return _Reach(square, squares, np.minimum([t.min() for t in touched], len(shrink) - pixels), pixels)
 
 
-def _diamonds(shape: tuple[int, int], source: int) -> np.ndarray:
-    """The agent in every cell: ``bool[H*W, source, source]``, the bottom row first."""
+def _body(shape: tuple[int, int], source: int, cell: int) -> np.ndarray:
+    """The agent in a cell: ``bool[source, source]``, the bottom row first."""
     with jax.ensure_compile_time_eval():
-        cells = jnp.arange(shape[0] * shape[1], dtype=jnp.int32)
-        return np.asarray(jax.lax.map(lambda cell: diamond(cell, shape, source), cells))
+        return np.asarray(_drawn_body(shape, source, jnp.int32(cell)))
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _drawn_body(shape: tuple[int, int], source: int, cell: jax.Array) -> jax.Array:
+    return diamond(cell, shape, source)
 
 
 def _shrink(source: int, size: int) -> np.ndarray:
@@ -226,14 +231,15 @@ def paper_picture(seen: scene.Scene, size: int) -> jax.Array:
     lens = _lens(seen.walls.shape, size)
     board, is_wall = board_of(seen, lens.source)
     ground = board.astype(jnp.float32)
-    picture = jnp.einsum("ir,rcd,jc->ijd", lens.rows, ground, lens.cols)
+    # Exact on every device: rounded to fewer bits, a pixel could differ.
+    picture = jnp.einsum("ir,rcd,jc->ijd", lens.rows, ground, lens.cols, precision="highest")
 
     # The agent takes the place of what lies behind it, save walls.
     change = jnp.where(is_wall[..., None], 0, jnp.asarray(AGENT_GREEN, jnp.float32) - ground)
     weight = jnp.asarray(lens.weight)[seen.cell]
     square, pixel = (jnp.asarray(first)[seen.cell] for first in (lens.square, lens.pixel))
     change = jax.lax.dynamic_slice(change, (square[0], square[1], jnp.int32(0)), (*weight.shape[2:], 3))
-    agent = jnp.einsum("ijrc,rcd->ijd", weight, change)
+    agent = jnp.einsum("ijrc,rcd->ijd", weight, change, precision="highest")
     begin = pixel[0], pixel[1], jnp.int32(0)
     under = jax.lax.dynamic_slice(picture, begin, agent.shape)
     picture = jax.lax.dynamic_update_slice(picture, under + agent, begin)

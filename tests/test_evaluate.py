@@ -96,6 +96,17 @@ def _wade(entering, before, move):
     return move.replace(cost=jnp.where(entering, 5, move.cost))
 
 
+def test_sampled_success_of_many_mazes_is_found_in_parts(monkeypatch):
+    params = ENV.params(TRAIN[:5])
+    logits = np.random.default_rng(0).normal(size=(5, 1, ENV.num_cells, 4))
+    whole = evaluate.score_sampled(ENV, params, logits)
+    sizes, found = [], evaluate.sampled
+    monkeypatch.setattr(evaluate, "_MATRIX_ENTRIES", 2 * (ENV.num_cells + 1) ** 2 + 1)
+    monkeypatch.setattr(evaluate, "sampled", lambda *args: sizes.append(len(args[1].mazes)) or found(*args))
+    assert evaluate.score_sampled(ENV, params, logits) == pytest.approx(whole, abs=1e-6)
+    assert sizes == [2, 2, 2]
+
+
 def test_costs_count_as_time_in_sampled_success():
     env = jaxlab.Labyrinth((1, 3), tiles=(jaxlab.Tile("mud", _wade),))
     mud = np.array([[False, True, False]])

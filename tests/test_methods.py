@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import re
+import types
 
 import jax
 import jax.numpy as jnp
@@ -285,6 +286,17 @@ def test_sqil_weighs_both_halves_alike_and_moves_only_the_chosen_action():
     slope = jax.grad(sqil.loss)(q, action, target)
     assert slope.tolist() == [[0, -6, 0, 0], [0, 0, 0, -1]]
     assert not jax.grad(sqil.loss, argnums=2)(q, action, target).any()
+
+
+@pytest.mark.parametrize(("capacity", "added"), [(4, 0), (4, 3), (6, 5), (7, 6)])
+def test_the_ring_keeps_the_last_steps_in_order(capacity, added):
+    names = ("state", "action", "following", "reached", "fell")
+    empty = sqil.Replay(*(jnp.full(capacity, -1) for _ in names), added=jnp.int32(added))
+    steps = types.SimpleNamespace(**{name: jnp.arange(6).reshape(2, 3) for name in names})
+    ring = sqil.remember(empty, steps)
+    held = {(added + i) % capacity: i for i in range(6)}
+    assert ring.state.tolist() == [held.get(place, -1) for place in range(capacity)]
+    assert ring.action.tolist() == ring.fell.tolist() == ring.state.tolist() and int(ring.added) == added + 6
 
 
 def test_a_batch_of_sqil_is_half_demonstrations():
