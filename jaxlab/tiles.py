@@ -217,6 +217,7 @@ def propose(
             entering = has(layer, index, move.cell) & (move.cell != cell)
             leaving = has(layer, index, cell)
         after = tile.move(entering, Before(cell, own, action, leaving, mazes, index), move.replace(mode=own))
+        _check_move(tile, after)
         total = move.mode + (after.mode - own) * radix if tile.modes > 1 else move.mode
         move = Move(
             jnp.asarray(after.cell, jnp.int32),
@@ -226,6 +227,16 @@ def propose(
         )
         radix *= tile.modes
     return move
+
+
+def _check_move(tile: Tile, after: Any) -> None:
+    """Raise ``TypeError`` unless a tile gave a move in whole numbers: fractions would be cut off without a word."""
+    if not isinstance(after, Move):
+        raise TypeError(f"tile {tile.name!r}: move must return a jaxlab.Move, got {type(after).__name__}")
+    for name in ("cell", "mode", "cost"):
+        kind = jnp.result_type(getattr(after, name))
+        if jnp.issubdtype(kind, jnp.inexact):
+            raise TypeError(f"tile {tile.name!r} gives a move a {name} of {kind}: it must be a whole number (int32)")
 
 
 @dataclasses.dataclass(frozen=True)

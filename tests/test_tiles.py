@@ -289,6 +289,23 @@ def test_a_tile_that_breaks_the_rules_is_refused_when_the_mazes_are_solved(funct
         env.params(maze)
 
 
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (
+            lambda entering, before, move: move.replace(cost=jnp.where(entering, 2.5, 1)),
+            "a cost of float32: it must be",
+        ),
+        (lambda entering, before, move: move.replace(cell=move.cell / 1), "a cell of float32: it must be a whole"),
+        (lambda entering, before, move: move.cell, r"must return a jaxlab\.Move, got .*Tracer"),
+        (lambda entering, before, move: None, r"must return a jaxlab\.Move, got NoneType"),
+    ],
+)
+def test_a_tile_that_gives_no_move_in_whole_numbers_is_refused(function, said):
+    with pytest.raises(TypeError, match="tile 'odd'.*" + said):
+        build(jaxlab.Tile("odd", function), [(0, 1)], (1, 2), 0, 1, [1])
+
+
 def test_the_greatest_cost_is_allowed():
     def pay_most(entering, before, move):
         return move.replace(cost=jnp.where(entering, 2**29 - 1, move.cost))
