@@ -1,5 +1,8 @@
 """jaxlab: Labyrinth in JAX. Did the agent learn to navigate, or did it memorise?"""
 
+import importlib
+from typing import Any
+
 from jaxlab import generate, solve, splits, text
 from jaxlab.env import Labyrinth, Params, State, Step
 from jaxlab.errors import LabyrinthFileError, PlacementError
@@ -41,3 +44,12 @@ __all__ = [
 ]
 
 register_when_imported()
+
+_LATER = ("analysis", "audit", "datasets", "devices", "gym", "gym_vector", "show", "wrappers")
+
+
+def __getattr__(name: str) -> Any:
+    """The other modules, as in ``jaxlab.wrappers``, are imported when they are first asked for."""
+    if name in _LATER:
+        return importlib.import_module(f"jaxlab.{name}")
+    raise AttributeError(f"module 'jaxlab' has no attribute {name!r}")

@@ -452,6 +452,16 @@ def test_import_puts_nothing_on_a_device_and_needs_only_the_core_packages():
     assert run_apart(code) == "0 []"
 
 
+def test_other_modules_are_imported_when_they_are_asked_for():
+    code = (
+        "import jaxlab, sys; before = 'jaxlab.wrappers' in sys.modules; "
+        "print(before, jaxlab.wrappers.AutoReset.__name__, jaxlab.datasets.__name__)"
+    )
+    assert run_apart(code) == "False AutoReset jaxlab.datasets"
+    with pytest.raises(AttributeError, match="module 'jaxlab' has no attribute 'wrapper'"):
+        jaxlab.wrapper  # noqa: B018
+
+
 def test_complaint_08_wide_types_and_strict_promotion_change_nothing():
     code = """
 import jax, numpy as np, jaxlab

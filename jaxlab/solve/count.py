@@ -93,7 +93,7 @@ def _ways(maze: Maze) -> list[list[_Leg]]:
     """
     single(maze)
     if maze.tiles:
-        raise ValueError(f"paths over tiles of your own ({sorted(maze.tiles)}) can be listed, but not counted")
+        raise ValueError(f"paths over tiles of your own ({sorted(maze.tiles)}) can be listed, but not counted or drawn")
     start, goal, key, door = (int(cell) for cell in (maze.start, maze.goal, maze.key, maze.door))
     if start in (goal, key):
         raise ValueError(f"the start shares cell {start} with the goal or the key")
