@@ -23,7 +23,6 @@ from baselines.table import Table
 from jaxlab import grid, solve
 from jaxlab import splits as jaxlab_splits
 from jaxlab.env import Labyrinth, Params
-from jaxlab.errors import choose
 from jaxlab.maze import Maze
 
 OUTCOMES = ("loop", "goal", "fall", "time")
@@ -260,11 +259,7 @@ def read_splits(given: Mapping[str, Maze] | str | os.PathLike[str]) -> Mapping[s
     Raises:
         ValueError: a name that is neither.
     """
-    if isinstance(given, Mapping):
-        return given
-    if str(given) not in jaxlab_splits.FROZEN and os.path.isdir(given):
-        return jaxlab_splits.read(given)
-    return jaxlab_splits.load(choose("the name of splits (there is no such folder)", str(given), jaxlab_splits.FROZEN))
+    return given if isinstance(given, Mapping) else jaxlab_splits.find(given)
 
 
 def table(

@@ -11,13 +11,12 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from jaxlab import analysis, maze
+from jaxlab import analysis, maze, splits
 from jaxlab.env import Labyrinth
 from jaxlab.errors import needs_extra
 from jaxlab.files import write_atomic
@@ -40,9 +39,10 @@ def audit(splits: Mapping[str, Maze], settings: Settings | None = None) -> dict[
 
     Returns:
         A dictionary that JSON can hold: ``splits`` with a part for each set (counts of mazes,
-        duplicates, unsolvable ones; moves; distributions), ``against`` with a part for each set
-        other than the reference (how many of its mazes share what with the reference), and
-        ``possible`` (how many structures the generator can make, and how many are used).
+        duplicates, unsolvable ones; moves; distributions, all 0 where nothing is solvable),
+        ``against`` with a part for each set other than the reference (how many of its mazes share
+        what with the reference), and ``possible`` (how many structures the generator can make, and
+        how many are used).
 
     Raises:
         ValueError: no sets.
@@ -74,6 +74,7 @@ class _Part:
         self.tasks = list(zip(self.structures, *places, strict=True))
         self.mirrored = _names(maze.canonical(mazes.walls))
         self.visits = analysis.visits(env, mazes)
+        self.walked = bool(self.visits.actions.any())
         listed, complete = analysis.shortest_paths(env, mazes)
         self.paths = [{cells for cells, _ in one} for one in listed]
         self.actions = [{actions for _, actions in one} for one in listed]
@@ -90,8 +91,8 @@ class _Part:
             "more_than_one_shortest": sum(len(one) > 1 for one in self.paths),
             "lists_cut": self.cut,
             "shortest_moves": {str(n): moves.count(n) for n in sorted(set(moves))},
-            "actions": self.visits.action_distribution().tolist(),
-            "cells": self.visits.cell_distribution().tolist(),
+            "actions": (self.walked * self.visits.action_distribution()).tolist(),
+            "cells": (self.walked * self.visits.cell_distribution()).tolist(),
         }
 
     def against(self, other: _Part) -> dict[str, Any]:
@@ -106,11 +107,15 @@ class _Part:
             "shared_action_sequence": sum(not one.isdisjoint(actions) for one in self.actions),
             "walls_to_nearest": {str(n): int((nearest == n).sum()) for n in np.unique(nearest).tolist()},
             "mean_walls_to_nearest": float(nearest.mean()),
-            "action_distance": analysis.jensen_shannon(
-                self.visits.action_distribution(), other.visits.action_distribution()
-            ),
-            "cell_distance": analysis.jensen_shannon(self.visits.cell_distribution(), other.visits.cell_distribution()),
+            "action_distance": self._distance(other, analysis.Visits.action_distribution),
+            "cell_distance": self._distance(other, analysis.Visits.cell_distribution),
         }
+
+    def _distance(self, other: _Part, distribution: Callable[[analysis.Visits], np.ndarray]) -> float | None:
+        """How far two distributions are apart; None where one set has no solution to be told apart by."""
+        if not (self.walked and other.walked):
+            return None
+        return analysis.jensen_shannon(distribution(self.visits), distribution(other.visits))
 
 
 def _shared(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
@@ -168,14 +173,14 @@ def report(result: Mapping[str, Any]) -> str:
     lines += ["", *_table("number of mazes", list(sets), [(text, [sets[s][k] for s in sets]) for k, text in _SETS])]
     names = "up, right, down, left"
     rows_of = [(f"actions: {names}", ["/".join(f"{100 * share:.0f}" for share in sets[s]["actions"]) for s in sets])]
-    rows_of += [("moves of a shortest path, mean", [f"{_mean(sets[s]['shortest_moves']):.2f}" for s in sets])]
+    rows_of += [("moves of a shortest path, mean", [_figure(_mean(sets[s]["shortest_moves"]), 2) for s in sets])]
     lines += ["", *_table("shortest paths (actions in %)", list(sets), rows_of)]
     if against:
         body = [(text.format(reference=reference), [against[s][k] for s in against]) for k, text in _AGAINST]
         body += [
             ("walls to the nearest of it, mean", [f"{against[s]['mean_walls_to_nearest']:.2f}" for s in against]),
-            ("Jensen-Shannon distance of actions", [f"{against[s]['action_distance']:.4f}" for s in against]),
-            ("Jensen-Shannon distance of cells", [f"{against[s]['cell_distance']:.4f}" for s in against]),
+            ("Jensen-Shannon distance of actions", [_figure(against[s]["action_distance"], 4) for s in against]),
+            ("Jensen-Shannon distance of cells", [_figure(against[s]["cell_distance"], 4) for s in against]),
         ]
         lines += ["", *_table(f"compared with {reference}", list(against), body)]
         distances = sorted({int(n) for s in against for n in against[s]["walls_to_nearest"]})
@@ -198,9 +203,13 @@ def _table(title: str, columns: Sequence[str], body: Sequence[tuple[str, Sequenc
     return [line(title, columns), "-" * len(line(title, columns)), *(line(name, values) for name, values in body)]
 
 
-def _mean(histogram: Mapping[str, int]) -> float:
+def _mean(histogram: Mapping[str, int]) -> float | None:
     total = sum(histogram.values())
-    return sum(int(n) * count for n, count in histogram.items()) / total if total else float("nan")
+    return sum(int(n) * count for n, count in histogram.items()) / total if total else None
+
+
+def _figure(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def figure(result: Mapping[str, Any]) -> bytes:
@@ -250,7 +259,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--figure", metavar="FILE", help="write a figure as PNG")
     given = parser.parse_args(arguments)
     try:
-        result = audit(_open(given.splits))
+        if given.figure and not given.figure.endswith(".png"):
+            raise ValueError(f"--figure writes a PNG: {given.figure!r} must end in .png")
+        result = audit(splits.find(given.splits))
         print(report(result))
         if given.json:
             write_atomic(given.json, json.dumps(result, indent=1) + "\n")
@@ -262,14 +273,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise
     except (OSError, ValueError, ImportError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
-
-
-def _open(name: str) -> Mapping[str, Maze]:
-    from jaxlab import splits
-
-    if name in splits.FROZEN and not os.path.isdir(name):
-        return splits.load(name)
-    return splits.read(name)
 
 
 if __name__ == "__main__":

@@ -159,6 +159,7 @@ def read(folder: str | os.PathLike[str]) -> Splits:
 
     What lacks is left out; ``train`` must be there. ``s0`` and ``s0_g`` are drawn from a fixed seed.
     A structure that lies in two folders is warned of and noted: it makes memory look like navigation.
+    So are folders of mazes with other names, which are not read.
 
     Raises:
         FileNotFoundError: no such folder, or no mazes for training in it.
@@ -186,10 +187,17 @@ def read(folder: str | os.PathLike[str]) -> Splits:
             names[split] = [f"{name}/{path.name}" for path in files]
     if first is None or "train" not in parts:
         raise FileNotFoundError(f"no training mazes: {root / FOLDERS['train']} holds no *{SUFFIX} file")
-    for note in (notes := _repeated(parts, names)):
+    for note in (notes := [*_unread(root), *_repeated(parts, names)]):
         warnings.warn(note, stacklevel=2)
     found = _with_variants(parts, first[2], 0, recorded_seed=None)
     return dataclasses.replace(found, notes=(*notes, *found.notes))
+
+
+def _unread(root: Path) -> list[str]:
+    """In words, which folders hold mazes and are none of the `FOLDERS`."""
+    known = FOLDERS.values()
+    others = sorted(path.parent.name for path in root.glob(f"*/*{SUFFIX}") if path.parent.name not in known)
+    return [f"{root / name} holds mazes and is not read: only {', '.join(known)} are" for name in dict.fromkeys(others)]
 
 
 def _repeated(parts: Mapping[str, Maze], names: Mapping[str, list[str]]) -> list[str]:
@@ -270,6 +278,17 @@ def load(name: str) -> Splits:
     if given != expected:
         raise ValueError(f"the file of split {name} is damaged: SHA-256 {given}, expected {expected}")
     return unpack(name, read_arrays(raw))
+
+
+def find(name: str | os.PathLike[str]) -> Splits:
+    """A frozen split by its name, or the splits in a folder: `load` or `read` (host).
+
+    Raises:
+        ValueError: neither a folder nor the name of a frozen split.
+    """
+    if str(name) not in FROZEN and os.path.isdir(name):
+        return read(name)
+    return load(choose("the name of splits (there is no such folder)", str(name), FROZEN))
 
 
 def checksums() -> dict[str, str]:
@@ -364,4 +383,4 @@ def _with_variants(parts: dict[str, Maze], settings: Settings, seed: int, record
     return Splits(parts, settings, recorded_seed, None, tuple(notes))
 
 
-__all__ = ["FROZEN", "Splits", "digest", "load", "make", "read", "write"]
+__all__ = ["FROZEN", "Splits", "digest", "find", "load", "make", "read", "write"]

@@ -48,6 +48,23 @@ def test_new_starts_and_goals_repeat_a_training_task_now_and_then(name, same):
     assert (against["s0"]["same_task"], against["s0_g"]["same_task"]) == (0, same)
 
 
+def test_where_nothing_is_solvable_nothing_is_walked_and_no_distance_is_given(tmp_path):
+    one, stuck = from_edges([(0, 1), (1, 3), (2, 3)], (2, 2), 0, 3), from_edges([(0, 1)], (2, 2), 0, 3)
+    result = audit.audit({"train": stack([one]), "test": stack([stuck])})
+    assert result["splits"]["test"]["actions"] == [0, 0, 0, 0] and set(result["splits"]["test"]["cells"]) == {0}
+    assert result["against"]["test"]["action_distance"] is result["against"]["test"]["cell_distance"] is None
+    lines = audit.report(result).splitlines()
+    assert [line.split()[-1] for line in lines if line.startswith(("Jensen", "moves of"))] == ["-", "-", "-"]
+    assert audit.figure(result).startswith(b"\x89PNG")
+
+
+def test_the_figure_is_a_png_and_a_name_that_is_none_is_corrected(tmp_path, capsys):
+    for given, said in ((["3x3-v1", "--figure", "b.pdf"], "'b.pdf' must end in .png"), (["3x3-v2"], "'3x3-v1'")):
+        with pytest.raises(SystemExit) as ended:
+            audit.main(given)
+        assert ended.value.code == 2 and said in capsys.readouterr().err
+
+
 def test_golden_action_counts(golden):
     """REFERENCE.md B8: actions over all shortest paths of the 96 mazes."""
     parts = splits.read(golden / "mazes" / "labyrinths3")

@@ -67,6 +67,24 @@ def test_s0_and_s0_g_follow_their_rules(small):
     assert len(set(s0_g.start.tolist())) > 4
 
 
+def test_folders_that_are_not_read_are_named(small, tmp_path):
+    splits.write(tmp_path / "odd", splits.Splits({"train": small["train"][:2]}, small.settings))
+    for name, file in (("valid", "0.labyrinth"), ("valid", "1.labyrinth"), ("notes", "read.txt")):
+        (tmp_path / "odd" / name).mkdir(exist_ok=True)
+        (tmp_path / "odd" / name / file).write_text("nothing to read")
+    with pytest.warns(UserWarning, match="valid holds mazes and is not read: only train, eval, test are"):
+        back = splits.read(tmp_path / "odd")
+    assert len(back.notes) == 1 and "valid" not in back
+
+
+def test_splits_are_found_by_name_or_folder(small, tmp_path):
+    splits.write(tmp_path / "there", small)
+    assert splits.find(tmp_path / "there").sha256["test"] == small.sha256["test"]
+    assert splits.find("3x3-v1").name == "3x3-v1"
+    with pytest.raises(ValueError, match=r"there is no such folder.*got '3x3-v2'; did you mean '3x3-v1'"):
+        splits.find("3x3-v2")
+
+
 def test_a_digest_is_of_the_mazes_and_not_of_their_types(small):
     wide = small["test"].replace(start=small["test"].start.astype(np.int64), key=jnp.asarray(small["test"].key))
     assert splits.digest(wide) == splits.digest(small["test"]) != splits.digest(small["valid"])
