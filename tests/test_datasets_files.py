@@ -165,6 +165,8 @@ def test_complaint_15_mazes_go_to_hugging_face_and_back_offline(tmp_path, env, m
     vectors = datasets.episodes(jaxlab.Labyrinth((3, 3), observation="vector"), mazes[:1])
     with pytest.raises(ValueError, match="split 'train': the obs column holds images"):
         datasets.write_huggingface(tmp_path / "vectors", {"train": vectors})
+    with pytest.raises(ValueError, match="splits 'valid' and 'validation' would be one file, 'validation'"):
+        datasets.write_huggingface(tmp_path / "vectors", {"valid": parts["valid"], "validation": parts["test"]})
     assert not (tmp_path / "vectors").exists()
     (tmp_path / "bare").mkdir()
     library.Dataset.from_dict({"actions": [0], "obs": [1]}).to_parquet(tmp_path / "bare" / "train.parquet")
@@ -217,3 +219,10 @@ def test_command_line(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["--mazes", str(tmp_path / "nothing"), "--out", str(out)])
     assert stop.value.code == 2
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    same = ["--name", "3x3-v1", "--out", str(out)]
+    assert main([*same, "--observation", "vector"]) == 0
+    with pytest.raises(SystemExit) as stop:
+        main([*same, "--observation", "grid"])
+    assert stop.value.code == 2 and "holds test.npz, which is not of these data" in capsys.readouterr().err
+    assert before == {path.name: path.read_bytes() for path in out.iterdir()}
