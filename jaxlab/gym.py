@@ -23,12 +23,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxlab import draw, generate, grid, registration, solve, spaces, text, tiles
+from jaxlab import draw, generate, grid, registration, show, spaces, text, tiles
 from jaxlab.env import MAX_STEPS, Labyrinth, Params, State
-from jaxlab.errors import choose, needs_extra, whole
+from jaxlab.errors import PlacementError, choose, needs_extra, whole
 from jaxlab.generate.carve import check_start_goal
-from jaxlab.maze import NONE, Maze, concatenate, marks
-from jaxlab.render import render
+from jaxlab.maze import NONE, Maze, concatenate, marks, single
+from jaxlab.render import of_state
+from jaxlab.solve.enumerate import every_path
 from jaxlab.text import Settings
 from jaxlab.window import Window
 
@@ -175,14 +176,17 @@ class LabyrinthEnv(gymnasium.Env):
 
         Args:
             mode: ``"shortest"``: a list with one shortest solution; ``"all"``: every one (with ice
-                every safe one, with key and door every one that fetches the key first).
+                every safe one, with key and door every one that fetches the key first). The
+                time limit is left out of account.
+
+        Raises:
+            ValueError: another mode; ``"shortest"``: there is no solution; ``"all"``: there are
+                more than can be listed (`jaxlab.solve.iter_paths` gives one after another).
         """
         maze = self._maze_now
         if choose("mode", mode, SOLVE_MODES) == "all":
-            found = solve.paths(maze)
-            assert isinstance(found, solve.Paths)
-            return found.as_lists()
-        return [self._shortest()]
+            return every_path(maze, self.core)
+        return [[cell for cell, _ in show.shortest(self.core, self._params)]]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write maze and settings to a ``.labyrinth`` file."""
@@ -193,20 +197,26 @@ class LabyrinthEnv(gymnasium.Env):
 
         The file's settings replace the environment's, and a maze of another shape changes
         the spaces. The maze stays until another is loaded or ``reset(options={"agent": False})``.
+
+        Raises:
+            ValueError, TypeError: no single maze, or one that does not fit the settings: the
+                environment is then left as it was.
         """
         if not isinstance(maze, Maze):
             maze, settings = text.load(maze)
+        single(maze)
         chosen = settings or self.settings
-        self.core = dataclasses.replace(
+        core = dataclasses.replace(
             self.core,
             shape=maze.shape,
             key_and_door=chosen.key_and_lock,
             icy_floor=chosen.icy_floor,
             occlusion=chosen.occlusion,
         )
-        self._set = None
+        params = core.params(maze, self._max_steps)
+        self.core, self._set = core, None
         self._set_spaces()
-        self._play(maze, fixed=True)
+        self._begin(maze, params, fixed=True)
 
     def change_start(self) -> int:
         """Move the start: uniform over the other cells at least ``(H + W) // 2`` from the goal.
@@ -238,13 +248,24 @@ class LabyrinthEnv(gymnasium.Env):
     def agent_random_position(self) -> Any:
         """Put the agent on a random cell from which the goal can be reached, and return the observation.
 
-        The goal, ice and a door that is shut are left out. An episode that was over goes on.
+        The goal, ice and a door that is shut are left out. An episode that was over goes on
+        from there, with the whole time limit before it.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+            PlacementError: no cell qualifies, as in a maze without a solution.
         """
         state = self._running("agent_random_position")
         alive = np.asarray(self._params.distance)[0, int(state.mode)] > 0
         alive &= ~np.asarray(self.maze.ice).ravel()
-        if int(self.maze.door) != NONE and int(state.mode) != tiles.DOOR_OPENED:
+        if int(self.maze.door) != NONE and self._key_memory(state) != tiles.DOOR_OPENED:
             alive[int(self.maze.door)] = False
+        if not alive.any():
+            raise PlacementError(
+                "no cell to put the agent on: from none besides the goal, ice and a shut door can the goal be reached"
+            )
+        if self._over:
+            state = state.replace(t=jnp.zeros_like(state.t))
         self._state = self.core.place(state, int(self.np_random.choice(np.flatnonzero(alive))))
         self._over = False
         return self._seen(self.core.observe(self._state, self._params))
@@ -269,7 +290,10 @@ class LabyrinthEnv(gymnasium.Env):
         return jax.tree.map(lambda leaf: np.asarray(leaf)[0], draw_mazes(self.core, seed, self._start_goal))
 
     def _play(self, maze: Maze, *, fixed: bool) -> None:
-        self._params: Params = self.core.params(maze, self._max_steps)
+        self._begin(maze, self.core.params(maze, self._max_steps), fixed=fixed)
+
+    def _begin(self, maze: Maze, params: Params, *, fixed: bool) -> None:
+        self._params = params
         self._maze, self._fixed, self._state = maze, fixed, None
 
     def _set_spaces(self) -> None:
@@ -285,18 +309,6 @@ class LabyrinthEnv(gymnasium.Env):
         distance = int(np.asarray(self._params.shortest)[0])
         return {"success": False, "fell": False, "is_optimal": False, "distance": distance}
 
-    def _shortest(self) -> list[int]:
-        bits = np.asarray(self._params.optimal)[0]
-        state, cells = self.core.reset_to(0, self._params)[1], [int(self._maze_now.start)]
-        while not state.ended:
-            best = int(bits[int(state.mode), int(state.cell)])
-            if best == 0:
-                raise ValueError("this maze has no solution: the goal can't be reached from the start")
-            action = (best & -best).bit_length() - 1
-            state = self.core.step(None, state, action, self._params).state
-            cells.append(int(state.cell))
-        return cells
-
     def _seen(self, obs: Any) -> Any:
         """The observation as numpy arrays; the window shows what happened."""
         self._last = to_numpy(obs)
@@ -309,12 +321,18 @@ class LabyrinthEnv(gymnasium.Env):
             return self._last.copy()
         core = self.core
         return np.array(
-            render(self._maze_now, state.cell, core.pixels, occlusion=core.occlusion, mode=state.mode, own=core.tiles)
+            of_state(core.active_tiles, self._maze_now, state.cell, state.mode, core.pixels, core.occlusion)
         )
+
+    def _key_memory(self, state: State) -> int:
+        """The memory of key and door in a state, beside that of other tiles."""
+        active = self.core.active_tiles
+        memory = dict(zip(active, tiles.own_modes(active, state.mode), strict=True))
+        return int(memory.get(tiles.KEY_AND_DOOR, tiles.KEY_NOT_TAKEN))
 
     def _text(self, state: State) -> str:
         letters = marks(self._maze_now)
-        if int(state.mode) >= tiles.KEY_HELD and self.core.key_and_door:
+        if self._key_memory(state) != tiles.KEY_NOT_TAKEN:
             letters.pop(int(self._maze_now.key), None)
         letters[int(state.cell)] = "A"
         return "\n".join(draw.rows(np.asarray(self._maze_now.walls), letters)) + "\n"

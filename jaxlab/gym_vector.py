@@ -18,7 +18,7 @@ from jaxlab import grid
 from jaxlab.env import Labyrinth, Params, State
 from jaxlab.gym import FPS, PIXELS, check_later, core, draw_mazes, keeps_maze, maze_seed, to_gymnasium, to_numpy
 from jaxlab.maze import Maze
-from jaxlab.render import render
+from jaxlab.render import of_state
 from jaxlab.wrappers import restart
 
 NEXT_STEP, SAME_STEP, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
@@ -261,6 +261,6 @@ def _step(env: Labyrinth, same: bool, state: State, actions: jax.Array, params: 
 def _pictures(env: Labyrinth, state: State, params: Params) -> jax.Array:
     def picture(one: State) -> jax.Array:
         maze = jax.tree.map(lambda leaf: leaf[one.maze], params.mazes)
-        return render(maze, one.cell, env.pixels, occlusion=env.occlusion, mode=one.mode, own=env.tiles)
+        return of_state(env.active_tiles, maze, one.cell, one.mode, env.pixels, env.occlusion)
 
     return jax.vmap(picture)(state)

@@ -89,8 +89,9 @@ def render(
         size: side of the picture in pixels (static).
         occlusion: black out what the agent does not see (static).
         mode: 0 key not taken, 1 key held and door shut, 2 door opened; the memory of own tiles
-            counts in units of 3 on top of it, with or without a key.
-        own: own tiles to draw (static).
+            counts in units of 3 on top of it, with or without a key. Where an environment's
+            tiles have memory, `of_state` takes its mode as it is.
+        own: own tiles to draw (static); key and door and ice may be listed among them.
 
     >>> from jaxlab import from_edges
     >>> render(from_edges([(0, 1)], (1, 2), start=0, goal=1), 0, 64).shape
@@ -100,15 +101,29 @@ def render(
     size = whole("size", size, 1)
     if not isinstance(cell, jax.Array):
         cell = whole("cell", cell, 0, maze.shape[0] * maze.shape[1] - 1)
+    active = (*(tile for tile in (tiles.KEY_AND_DOOR, tiles.ICE) if tile not in own), *own)
     if not isinstance(mode, jax.Array):
-        mode = whole("mode", mode, 0, tiles.num_modes((tiles.KEY_AND_DOOR, *own)) - 1)
-    return _render(maze, jnp.asarray(cell, jnp.int32), jnp.asarray(mode, jnp.int32), size, bool(occlusion), own)
+        mode = whole("mode", mode, 0, tiles.num_modes(active) - 1)
+    return of_state(active, maze, cell, mode, size, bool(occlusion))
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
-def _render(maze, cell, mode, size, occlusion, own):
-    active = (tiles.KEY_AND_DOOR, tiles.ICE, *own)
+@functools.partial(jax.jit, static_argnums=(0, 4, 5))
+def of_state(
+    active: tuple[tiles.Tile, ...], maze: Maze, cell: Array | int, mode: Array | int, size: int, occlusion: bool
+) -> jax.Array:
+    """`render` for an environment: ``active`` are its tiles, and ``mode`` is the one of its states.
+
+    Args:
+        active: ``Labyrinth.active_tiles`` (static).
+        maze: a single maze.
+        cell, mode: ``int32``, of the state.
+        size, occlusion: as for `render` (static).
+
+    Returns:
+        ``uint8[size, size, 3]``.
+    """
     maze = jax.tree.map(jnp.asarray, maze)
+    cell, mode = jnp.asarray(cell, jnp.int32), jnp.asarray(mode, jnp.int32)
     return picture(scene.make(active, maze, cell, mode, occlusion=occlusion), size)
 
 

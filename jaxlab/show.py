@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Sequence
 
+import jax
 import numpy as np
 
 from jaxlab import grid, tiles
-from jaxlab.env import Labyrinth, Params
+from jaxlab.env import Labyrinth, Params, State
 from jaxlab.errors import needs_extra
 from jaxlab.maze import Maze, marks
-from jaxlab.render import AGENT_GREEN, BLACK, DOOR_BROWN, GOAL_BLUE, ICE_BLUE, KEY_GOLD, START_RED, render
+from jaxlab.render import AGENT_GREEN, BLACK, DOOR_BROWN, GOAL_BLUE, ICE_BLUE, KEY_GOLD, START_RED, of_state
 
 ARROWS = {grid.UP: "↑", grid.RIGHT: "→", grid.DOWN: "↓", grid.LEFT: "←"}
 BOTH = {0b0011: "↗", 0b0110: "↘", 0b1100: "↙", 0b1001: "↖"}
@@ -79,30 +81,34 @@ def unicode(maze: Maze, optimal: np.ndarray | None = None) -> str:
 
 
 def shortest(env: Labyrinth, params: Params, index: int = 0) -> list[tuple[int, int]]:
-    """The (cell, mode) of one shortest play, start and goal included.
+    """The (cell, mode) of one shortest play, start and goal included, whatever the time limit.
 
     Raises:
         ValueError: the goal can't be reached.
     """
     if params.optimal is None:
         raise ValueError("unsolved mazes: make the params with params(), not bare_params()")
-    bits = np.asarray(params.optimal[index])
+    bits, goal = np.asarray(params.optimal[index]), int(params.mazes.goal[index])
     state = env.reset_to(index, params)[1]
     play = [(int(state.cell), int(state.mode))]
-    while not state.ended:
+    while play[-1][0] != goal:
         best = int(bits[play[-1][1], play[-1][0]])
         if best == 0:
             raise ValueError("this maze has no solution: the goal can't be reached from the start")
-        state = env.step(None, state, (best & -best).bit_length() - 1, params).state
+        state = _moved(env, state, (best & -best).bit_length() - 1, params)
         play.append((int(state.cell), int(state.mode)))
     return play
 
 
+@functools.partial(jax.jit, static_argnums=0)
+def _moved(env: Labyrinth, state: State, action: int, params: Params) -> State:
+    move = env.move(state, action, params)
+    return state.replace(cell=move.cell, mode=move.mode)
+
+
 def pictures(env: Labyrinth, maze: Maze, play: Sequence[tuple[int, int]], size: int) -> list[np.ndarray]:
     """A picture ``uint8[size, size, 3]`` of each (cell, mode)."""
-    return [
-        np.asarray(render(maze, cell, size, occlusion=env.occlusion, mode=mode, own=env.tiles)) for cell, mode in play
-    ]
+    return [np.asarray(of_state(env.active_tiles, maze, *state, size, env.occlusion)) for state in play]
 
 
 def image(frames: Sequence[np.ndarray], kind: str, milliseconds: int = 250) -> bytes:
@@ -172,6 +178,8 @@ def svg(maze: Maze, play: Sequence[tuple[int, int]] = (), cell: int = 40, second
 
 def phases(env: Labyrinth) -> list[tuple[str, int]]:
     """The memories worth an arrow chart of their own: (title, mode)."""
-    if tiles.KEY_AND_DOOR in env.active_tiles:
-        return [("without the key", tiles.KEY_NOT_TAKEN), ("with the key", tiles.KEY_HELD)]
+    active = env.active_tiles
+    if tiles.KEY_AND_DOOR in active:
+        unit = tiles.num_modes(active[: active.index(tiles.KEY_AND_DOOR)])
+        return [("without the key", tiles.KEY_NOT_TAKEN * unit), ("with the key", tiles.KEY_HELD * unit)]
     return [("", 0)]

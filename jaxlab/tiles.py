@@ -111,7 +111,10 @@ class Tile:
             raise ValueError(f"tile {self.name!r}: move must be a function, got {self.move!r}")
         object.__setattr__(self, "modes", whole(f"tile {self.name!r}: modes", self.modes, 1))
         if self.color is not None:
-            self.colors  # noqa: B018  (raises on a bad colour)
+            colors = self.colors  # raises on a bad colour
+            # Lists become tuples: environments are hashed, and with them their tiles.
+            one_each = isinstance(self.color[0], (tuple, list))
+            object.__setattr__(self, "color", colors if one_each else colors[0])
 
     @property
     def colors(self) -> tuple[Color, ...]:

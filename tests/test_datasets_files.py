@@ -3,6 +3,7 @@
 import json
 import os
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -56,6 +57,52 @@ def test_variants(env, mazes, played):
     assert single.num_episodes == 3
     with pytest.raises(ValueError, match="did you mean 'all-routes'"):
         datasets.episodes(env, mazes, "all-route")
+
+
+def _carry(entering, before, move):
+    return move.replace(cell=jnp.where(entering, before.other("teleporter", move.cell), move.cell))
+
+
+@pytest.mark.parametrize(
+    ("cells", "walked", "done"), [([1, 2], [0, 2, 4, 6, 7], [1, 0, 0, 1, -1]), ([1, 4], [0, 4, 6, 7], [1, 0, 1, -1])]
+)
+def test_all_routes_go_where_the_rule_of_an_own_tile_leads(cells, walked, done):
+    layer = np.isin(np.arange(8), cells).reshape(4, 2)
+    maze = jaxlab.from_edges([(0, 1), (2, 4), (4, 6), (6, 7)], (4, 2), start=0, goal=7)
+    env = jaxlab.Labyrinth((4, 2), tiles=(jaxlab.Tile("teleporter", _carry),))
+    played = datasets.episodes(env, maze.replace(tiles={"teleporter": layer}), "all-routes")
+    assert (played.cell.tolist(), played.action.tolist()) == (walked, done)
+    assert played.returns.tolist() == [1] and played.terminated.tolist() == [True]
+
+
+def _note(entering, before, move):
+    """Remembers whether a cell was entered upwards: two moves then lead to one cell, and differ."""
+    return move.replace(
+        cell=jnp.where(before.cell == 0, jnp.where((before.action == 0) | (before.action == 1), 1, 0), move.cell),
+        mode=jnp.where((before.cell == 0) & (before.action == 0), 1, move.mode),
+    )
+
+
+def test_routes_of_equal_cells_are_played_once_for_each_memory():
+    env = jaxlab.Labyrinth((1, 3), tiles=(jaxlab.Tile("note", _note, modes=2),))
+    maze = jaxlab.from_edges([(0, 1), (1, 2)], (1, 3), start=0, goal=2)
+    played = datasets.episodes(env, maze.replace(tiles={"note": np.zeros((1, 3), bool)}), "all-routes")
+    assert played.cell.tolist() == [0, 1, 2] * 2 and played.action.tolist() == [0, 1, -1, 1, 1, -1]
+    assert played.mode.tolist() == [0, 1, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("variant", datasets.VARIANTS)
+def test_a_time_limit_below_the_solution_is_refused(env, mazes, variant):
+    params = env.params(mazes[:1], max_steps=2)
+    with pytest.raises(ValueError, match=r"maze 0: the episode ends .* takes 4, the limit max_steps is 2"):
+        datasets.episodes(env, params, variant)
+    assert datasets.episodes(env, env.params(mazes[:1], max_steps=4), variant).terminated.all()
+
+
+def test_all_routes_are_all_or_none(env, mazes, monkeypatch):
+    monkeypatch.setattr("jaxlab.solve.enumerate.DEFAULT_LIMIT", 1)
+    with pytest.raises(ValueError, match=r"maze 0 has more than 1 solutions, .*: take a smaller maze, .*iter_paths"):
+        datasets.episodes(env, mazes, "all-routes")
 
 
 def test_demonstrations_of_shortest_episodes_are_those_for_training(env, mazes):
@@ -118,6 +165,8 @@ def test_complaint_15_mazes_go_to_hugging_face_and_back_offline(tmp_path, env, m
     vectors = datasets.episodes(jaxlab.Labyrinth((3, 3), observation="vector"), mazes[:1])
     with pytest.raises(ValueError, match="split 'train': the obs column holds images"):
         datasets.write_huggingface(tmp_path / "vectors", {"train": vectors})
+    with pytest.raises(ValueError, match="splits 'valid' and 'validation' would be one file, 'validation'"):
+        datasets.write_huggingface(tmp_path / "vectors", {"valid": parts["valid"], "validation": parts["test"]})
     assert not (tmp_path / "vectors").exists()
     (tmp_path / "bare").mkdir()
     library.Dataset.from_dict({"actions": [0], "obs": [1]}).to_parquet(tmp_path / "bare" / "train.parquet")
@@ -153,6 +202,10 @@ def test_minari(tmp_path, env, played, monkeypatch):
     episode = loaded[0]
     assert episode.terminations[-1] and not episode.truncations.any()
     assert episode.observations.shape == (len(episode.actions) + 1, 32, 32, 3)
+    short = datasets.replay(env, played.params, np.array([0, 0]), [np.array([2]), np.array([0, 0, 1, 1])])
+    datasets.write_minari(tmp_path, short, "labyrinth/short-v0")
+    flags = [(one.terminations.tolist(), one.truncations.tolist()) for one in minari.load_dataset("labyrinth/short-v0")]
+    assert flags == [([False], [True]), ([False, False, False, True], [False] * 4)]
     assert loaded.recover_environment().reset(seed=0)[0].shape == (32, 32, 3)
 
 
@@ -166,3 +219,10 @@ def test_command_line(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["--mazes", str(tmp_path / "nothing"), "--out", str(out)])
     assert stop.value.code == 2
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    same = ["--name", "3x3-v1", "--out", str(out)]
+    assert main([*same, "--observation", "vector"]) == 0
+    with pytest.raises(SystemExit) as stop:
+        main([*same, "--observation", "grid"])
+    assert stop.value.code == 2 and "holds test.npz, which is not of these data" in capsys.readouterr().err
+    assert before == {path.name: path.read_bytes() for path in out.iterdir()}

@@ -6,10 +6,12 @@ import sys
 import textwrap
 import warnings
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxlab
+from jaxlab import show, tiles
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed")
 
@@ -333,3 +335,97 @@ def test_loading_and_resetting_never_recompile():
     env.reset()
     env.step(0)
     assert gym._step._cache_size() == before
+
+
+def _light(entering, before, move):
+    return move.replace(mode=jnp.where(entering, 1, move.mode))
+
+
+LAMP = jaxlab.Tile("lamp", _light, modes=2, color=((90, 90, 90), (250, 250, 0)))
+
+
+def with_lamp(**choices):
+    """Key 0, start 1, lamp 2, door 3, goal 4; the lamp's memory comes before the key's."""
+    maze = jaxlab.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], (1, 5), start=1, goal=4, key=0, door=3)
+    maze = maze.replace(tiles={"lamp": np.array([[False, False, True, False, False]])})
+    given = {"shape": (1, 5), "mazes": maze, "key_and_door": True, "tiles": (LAMP, tiles.KEY_AND_DOOR), "pixels": 32}
+    return {**given, **choices}
+
+
+def test_pictures_and_texts_show_the_memory_of_own_tiles():
+    env = gymnasium.make("Labyrinth-v0", **with_lamp(observation="vector", render_mode="rgb_array"))
+    told = gymnasium.make("Labyrinth-v0", **with_lamp(render_mode="ansi"))
+    many = gymnasium.make_vec("Labyrinth-v0", 1, **with_lamp(observation="vector", render_mode="rgb_array"))
+    seen = jaxlab.Labyrinth((1, 5), "pixels", key_and_door=True, tiles=env.core.tiles, pixels=32)
+    for one in (env, told, many):
+        one.reset()
+    modes, keys = [], []
+    for action in (RIGHT, LEFT, LEFT, RIGHT, RIGHT, RIGHT):
+        for one in (env, told):
+            one.step(action)
+        many.step(np.array([action]))
+        expected = np.asarray(seen.observe(env._state, env._params))
+        np.testing.assert_array_equal(env.render(), expected)
+        np.testing.assert_array_equal(many.render()[0], expected)
+        cell, mode = int(env._state.cell), int(env._state.mode)
+        np.testing.assert_array_equal(show.pictures(env.core, env.maze, [(cell, mode)], 32)[0], expected)
+        modes.append(mode)
+        keys.append("K" in told.render())
+    assert modes == [1, 1, 3, 3, 3, 5]
+    assert keys == [True, True, False, False, False, False]
+    assert [mode for _, mode in show.phases(env.core)] == [0, 2]
+
+
+def test_a_shut_door_is_no_random_position_whatever_else_is_remembered():
+    env = gymnasium.make("Labyrinth-v0", **with_lamp())
+    env.reset(seed=0)
+    env.step(LEFT)
+    assert int(env._state.mode) == 2, "the key is held, the lamp is off"
+    cells = set()
+    for _ in range(30):
+        env.agent_random_position()
+        cells.add(int(env._state.cell))
+    assert cells == {0, 1, 2}
+
+
+def test_solutions_are_whole_whatever_limits_there_are(monkeypatch):
+    env = make(mazes=loop(), max_steps=2)
+    assert len(env.solve("shortest")[0]) == 5 and env.solve("shortest")[0][-1] == 8
+    assert len(env.solve("all")) == 2
+    monkeypatch.setattr("jaxlab.solve.enumerate.DEFAULT_LIMIT", 1)
+    with pytest.raises(ValueError, match=r"the maze has more than 1 solutions, .*: take a smaller maze, .*iter_paths"):
+        env.solve("all")
+
+
+def test_solve_follows_own_tiles():
+    env = gymnasium.make("Labyrinth-v0", **with_lamp())
+    assert env.solve("shortest") == [[1, 0, 1, 2, 3, 4]] and [1, 0, 1, 2, 3, 4] in env.solve("all")
+
+
+def test_a_load_that_fails_changes_nothing():
+    env = make(mazes=loop())
+    env.reset(seed=0)
+    core, space = env.core, env.observation_space
+    locked = jaxlab.from_edges([(0, 1), (1, 2), (2, 3)], (1, 4), start=1, goal=3, key=0, door=2)
+    for given, error, match in (
+        (locked, ValueError, "make the environment with key_and_door=True"),
+        (jaxlab.stack([loop()] * 2), TypeError, "this takes one maze, got a set"),
+    ):
+        with pytest.raises(error, match=match):
+            env.load(given)
+    assert env.core == core and env.observation_space is space and env.maze.shape == (3, 3)
+    assert env.step(UP)[0] in space and env.reset()[0] in space
+
+
+def test_random_positions_after_the_time_and_without_a_solution():
+    env = make(mazes=loop(), max_steps=4)
+    env.reset(seed=0)
+    play(env, [DOWN] * 4)
+    env.agent_random_position()
+    assert [out[3] for out in play(env, [DOWN] * 2)] == [False, False]
+    env.agent_random_position()
+    assert int(env._state.t) == 2, "an episode that goes on keeps its time"
+    shut = make(mazes=jaxlab.from_edges([(0, 1)], (3, 3), start=0, goal=8))
+    shut.reset()
+    with pytest.raises(jaxlab.errors.PlacementError, match="no cell to put the agent on"):
+        shut.agent_random_position()

@@ -322,3 +322,19 @@ def test_a_memory_beyond_its_modes_is_refused():
     env = jaxlab.Labyrinth((1, 2), tiles=(jaxlab.Tile("odd", too_much, modes=2),))
     with pytest.raises(ValueError, match=r"mode of 2: it must be 0\.\.1"):
         env.params(maze)
+
+
+def test_colors_may_be_lists():
+    one, two = jaxlab.Tile("lamp", _swap, color=[1, 2, 3]), jaxlab.Tile("lamp", _swap, 2, [[1, 2, 3], [4, 5, 6]])
+    assert one == jaxlab.Tile("lamp", _swap, color=(1, 2, 3)) and two.color == ((1, 2, 3), (4, 5, 6))
+    assert hash(jaxlab.Labyrinth((1, 2), tiles=[one])) == hash(jaxlab.Labyrinth((1, 2), tiles=(one,)))
+    with pytest.raises(ValueError, match="color must be one RGB"):
+        jaxlab.Tile("lamp", _swap, color=[1, 2, 300])
+
+
+def test_built_in_tiles_listed_as_own_are_drawn_once():
+    maze = jaxlab.from_edges(LINE, (1, 4), start=1, goal=3, key=0, door=2)
+    listed = jaxlab.render(maze, 1, 32, mode=2, own=(tiles.ICE, tiles.KEY_AND_DOOR))
+    np.testing.assert_array_equal(listed, jaxlab.render(maze, 1, 32, mode=2))
+    with pytest.raises(ValueError, match=r"mode .* in 0\.\.2, got 3"):
+        jaxlab.render(maze, 1, 32, mode=3, own=(tiles.KEY_AND_DOOR,))

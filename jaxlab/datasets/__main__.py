@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jaxlab import splits
-from jaxlab.datasets.episodes import VARIANTS, episodes
+from jaxlab.datasets.episodes import VARIANTS, Episodes, episodes
 from jaxlab.datasets.huggingface import write_huggingface
 from jaxlab.datasets.minari import write_minari
-from jaxlab.datasets.npz import write_npz
+from jaxlab.datasets.npz import npz_bytes
 from jaxlab.env import Labyrinth
+from jaxlab.files import write_atomic
 from jaxlab.generate.__main__ import progress_bar
 from jaxlab.observe import OBSERVATIONS
 
@@ -28,7 +29,13 @@ def parser() -> argparse.ArgumentParser:
     source = made.add_mutually_exclusive_group(required=True)
     source.add_argument("--name", choices=splits.FROZEN, help="frozen splits")
     source.add_argument("--mazes", type=Path, metavar="DIR", help="folder of `python -m jaxlab.generate`")
-    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write, new or empty")
+    made.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder to write, new or empty (npz: or with the same files; minari: or with data sets of other names)",
+    )
     made.add_argument("--format", choices=FORMATS, default="npz", help="npz: the layout of IL-Datasets (default)")
     made.add_argument("--variant", choices=VARIANTS, default="shortest", help="which solutions (default shortest)")
     made.add_argument("--observation", choices=tuple(OBSERVATIONS), help="default: pixels (vector for npz)")
@@ -51,10 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.format == "huggingface":
             with progress_bar() as progress:
                 write_huggingface(args.out, played, title, progress)
-        for split, one in played.items():
-            if args.format == "npz":
-                write_npz(args.out / f"{split}.npz", one)
-            elif args.format == "minari":
+        elif args.format == "npz":
+            _write_npz(args.out, played)
+        else:
+            for split, one in played.items():
                 write_minari(args.out, one, f"labyrinth/{title}-{split}-v0")
     except (ValueError, OSError, ImportError) as error:
         command.exit(2, f"{command.prog}: {error}\n")
@@ -62,6 +69,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{split}: {one.num_episodes} episodes, {len(one)} rows, mean return {one.returns.mean():.4f}")
     print(f"written to {args.out}")
     return 0
+
+
+def _write_npz(folder: Path, played: Mapping[str, Episodes]) -> None:
+    """Write ``folder/SPLIT.npz``; raise ``FileExistsError`` where anything but these very files is there."""
+    wanted = {f"{split}.npz": npz_bytes(one) for split, one in played.items()}
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file, not a folder")
+    there = sorted(folder.iterdir()) if folder.exists() else []
+    if other := [path.name for path in there if not path.is_file() or path.read_bytes() != wanted.get(path.name)]:
+        raise FileExistsError(f"{folder} holds {other[0]}, which is not of these data: give a new or an empty folder")
+    for name, data in wanted.items():
+        write_atomic(folder / name, data)
 
 
 if __name__ == "__main__":

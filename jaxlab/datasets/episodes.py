@@ -16,6 +16,8 @@ from jaxlab.datasets.demonstrations import Demonstrations, demonstrations
 from jaxlab.env import Labyrinth, Params
 from jaxlab.errors import choose
 from jaxlab.maze import Maze, stack
+from jaxlab.solve import graph
+from jaxlab.solve.enumerate import every_path
 from jaxlab.text import Settings
 from jaxlab.wrappers import episode_return
 
@@ -39,6 +41,7 @@ class Episodes:
         reward: ``float32[n]``, what that action paid, 0 in the last row.
         starts: ``bool[n]``, the first row of a play.
         returns: ``float32[num_episodes]``, from integers: a shortest solution exactly 1.
+        terminated: ``bool[num_episodes]``, the play ends at the goal or with a fall.
     """
 
     env: Labyrinth
@@ -50,6 +53,7 @@ class Episodes:
     reward: np.ndarray
     starts: np.ndarray
     returns: np.ndarray
+    terminated: np.ndarray
 
     def __len__(self) -> int:
         return len(self.maze)
@@ -116,7 +120,8 @@ def episodes(env: Labyrinth, mazes: Maze | Params, variant: str = "shortest", se
         seed: of the draws.
 
     Raises:
-        ValueError: a maze without a solution.
+        ValueError: a maze without a solution, one with more solutions than can be listed
+            (``"all-routes"``), or with one that takes longer than the time limit of the params.
 
     >>> from jaxlab import from_edges, stack
     >>> maze = from_edges([(0, 1), (1, 3), (2, 3), (0, 2)], (2, 2), start=0, goal=3)
@@ -130,25 +135,48 @@ def episodes(env: Labyrinth, mazes: Maze | Params, variant: str = "shortest", se
         shown = demonstrations(env, params, seed)
         ends = np.flatnonzero(np.diff(shown.maze)) + 1
         plays = np.split(np.asarray(shown.action), ends)
-        return replay(env, params, np.arange(len(plays)), plays)
-    step_to = {env.shape[1]: 0, 1: 1, -env.shape[1]: 2, -1: 3}
-    if env.shape[1] == 1:
-        step_to = {1: 0, -1: 2}
+        return _solving(replay(env, params, np.arange(len(plays)), plays))
     index: list[int] = []
     plays = []
     for i, maze in enumerate(jax.tree.map(np.asarray, params.mazes)):
         if variant == "single-route":
             routes = solve.sample_paths(maze, 1, seed=seed + i).as_lists()
         else:
-            found = solve.paths(maze, env=env)
-            assert isinstance(found, solve.Paths)
-            routes = found.as_lists()
+            routes = every_path(maze, env, f"maze {i}")
         if not routes:
             raise ValueError(f"maze {i} has no solution: its goal can't be reached from its start")
-        for route in routes:
-            index.append(i)
-            plays.append(np.array([step_to[step] for step in np.diff(route).tolist()], np.int32))
-    return replay(env, params, np.array(index), plays)
+        successors = graph.of_maze(graph.as_set(maze), env).successors[0].tolist()
+        # Solutions that differ in nothing but the memory on the way are one route, met once.
+        for route in dict.fromkeys(map(tuple, routes)):
+            found = _plays(successors, env.num_cells, route)
+            plays += [np.array(play, np.int32) for play in found]
+            index += [i] * len(found)
+    return _solving(replay(env, params, np.array(index), plays))
+
+
+def _plays(successors: list[list[int]], num_cells: int, route: Sequence[int]) -> list[list[int]]:
+    """The actions of every simple play along the cells of ``route``; see `jaxlab.solve.graph.StateGraph`.
+
+    One, unless a tile of one's own remembers by which action the same cell was entered.
+    """
+    ways: list[tuple[list[int], list[int]]] = [([route[0]], [])]  # memory 0: the state is the cell
+    for cell in route[1:]:
+        ways = [
+            ([*states, to], [*play, action])
+            for states, play in ways
+            for action, to in enumerate(successors[states[-1]])
+            if to >= 0 and to % num_cells == cell and to not in states
+        ]
+    return [play for _, play in ways]
+
+
+def _solving(played: Episodes) -> Episodes:
+    """The episodes, each of which must have arrived at its goal."""
+    last = np.append(np.flatnonzero(played.starts)[1:], len(played)) - 1
+    goal = np.asarray(played.params.mazes.goal)[played.maze[last]]
+    if (lost := np.flatnonzero(~played.terminated | (played.cell[last] != goal))).size:
+        raise ValueError(f"maze {played.maze[last[lost[0]]]}: the play of a solution does not end at the goal")
+    return played
 
 
 def replay(env: Labyrinth, params: Params, maze: np.ndarray, plays: Sequence[np.ndarray]) -> Episodes:
@@ -159,6 +187,10 @@ def replay(env: Labyrinth, params: Params, maze: np.ndarray, plays: Sequence[np.
         params: the mazes.
         maze: ``int[num_episodes]``, index of the maze of each play.
         plays: the actions of each, ``int[steps]``.
+
+    Raises:
+        ValueError: a play that goes on after its episode has ended, as one does that the time
+            limit cuts short: nothing would happen in its last rows.
     """
     lengths = np.array([len(play) for play in plays], np.int32)
     longest = 1 << max(4, int(lengths.max()).bit_length())  # few lengths are ever compiled
@@ -178,7 +210,8 @@ def replay(env: Labyrinth, params: Params, maze: np.ndarray, plays: Sequence[np.
             jnp.asarray(np.pad(lengths[chunk], fill[0])),
         )
         parts.append([np.asarray(leaf)[:given] for leaf in made])
-    cell, mode, reward, returns = (np.concatenate(leaves) for leaves in zip(*parts, strict=True))
+    cell, mode, reward, returns, terminated, over = (np.concatenate(leaves) for leaves in zip(*parts, strict=True))
+    _refuse_overlong(params, maze, lengths, over)
     rows = np.arange(longest + 1) <= lengths[:, None]
     last = np.arange(longest + 1) == lengths[:, None]
     actions = np.pad(actions, ((0, 0), (0, 1)))
@@ -193,12 +226,29 @@ def replay(env: Labyrinth, params: Params, maze: np.ndarray, plays: Sequence[np.
         reward=np.where(last, np.float32(0), reward)[rows],
         starts=starts[rows],
         returns=returns,
+        terminated=terminated,
+    )
+
+
+def _refuse_overlong(params: Params, maze: np.ndarray, lengths: np.ndarray, over: np.ndarray) -> None:
+    """Raise ``ValueError`` where actions were left when the episode had ended: ``over bool[num_episodes]``."""
+    if not over.any():
+        return
+    play = int(np.flatnonzero(over)[0])
+    index = int(maze[play])
+    best = "" if params.shortest is None else f"a shortest solution takes {int(params.shortest[index])}, "
+    raise ValueError(
+        f"maze {index}: the episode ends before the {lengths[play]} actions of play {play} are done; {best}"
+        f"the limit max_steps is {int(params.max_steps)}"
     )
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def _replay(env: Labyrinth, params: Params, maze: jax.Array, actions: jax.Array, lengths: jax.Array) -> Any:
-    """Cells, modes and rewards ``[E, L+1]``, returns ``[E]``; nothing happens after the last action."""
+    """Cells, modes and rewards ``[E, L+1]``; of each play its return, the flag of its end, and was it overlong?
+
+    Nothing happens after the last action.
+    """
 
     def one(index: jax.Array, moves: jax.Array, length: jax.Array) -> Any:
         first = env.reset_to(index, params)[1]
@@ -210,12 +260,13 @@ def _replay(env: Labyrinth, params: Params, maze: jax.Array, actions: jax.Array,
             plays = number < length
             after = jax.tree.map(lambda new, old: jnp.where(plays, new, old), out.state, state)
             left = jax.tree.map(lambda new, old: jnp.where(plays, new, old), state, before)
-            return (after, left), (state.cell, state.mode, jnp.where(plays, out.reward, 0))
+            return (after, left), (state.cell, state.mode, jnp.where(plays, out.reward, 0), plays & state.ended)
 
-        (last, before), rows = jax.lax.scan(step, (first, first), (jnp.arange(len(moves)), moves))
+        (last, before), (*rows, over) = jax.lax.scan(step, (first, first), (jnp.arange(len(moves)), moves))
         value = episode_return(env, before, last, params)
         ends = (last.cell, last.mode, jnp.zeros((), jnp.float32))
-        return (*(jnp.append(row, end) for row, end in zip(rows, ends, strict=True)), value)
+        columns = (jnp.append(row, end) for row, end in zip(rows, ends, strict=True))
+        return (*columns, value, last.terminated, over.any())
 
     return jax.vmap(one)(maze, actions, lengths)
 
@@ -236,7 +287,7 @@ def from_rows(actions: np.ndarray, starts: np.ndarray, texts: Sequence[str], obs
 
     Raises:
         ValueError: rows that do not begin with an episode, an action that is none, mazes of
-            different shape or settings, a text that is no maze.
+            different shape or settings, a text that is no maze, actions after an episode's end.
     """
     starts, actions = np.asarray(starts).astype(bool), np.asarray(actions)
     if len(starts) == 0 or not starts[0]:

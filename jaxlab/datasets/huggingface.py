@@ -51,7 +51,7 @@ def write_huggingface(
         ImportError: ``datasets`` or Pillow is not installed.
         FileExistsError: the folder holds something.
         TypeError: no mapping, or something else than episodes in it.
-        ValueError: an environment that does not observe pixels.
+        ValueError: an environment that does not observe pixels, or two names of one split.
     """
     root = Path(folder)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
@@ -62,7 +62,13 @@ def write_huggingface(
         check_episodes(episodes)
         if episodes.env.observation != "pixels":
             raise ValueError(f'split {split!r}: the obs column holds images, make the environment with "pixels"')
-    named = {ALIASES.get(split, split): episodes for split, episodes in splits.items()}
+    written: dict[str, str] = {}
+    for split in splits:
+        if (other := written.setdefault(ALIASES.get(split, split), split)) != split:
+            raise ValueError(
+                f"splits {other!r} and {split!r} would be one file, {ALIASES.get(split, split)!r}: give one"
+            )
+    named = {name: splits[split] for name, split in written.items()}
     total = sum(len(episodes.distinct()[0]) for episodes in named.values())
     done = 0
     files = {}

@@ -15,7 +15,8 @@ from jaxlab.errors import needs_extra
 def write_minari(folder: str | os.PathLike[str], episodes: Episodes, name: str = "labyrinth/shortest-v0") -> Any:
     """Write the episodes under ``folder``; there ``minari.load_dataset(name)`` finds them.
 
-    Minari looks in the folder that the variable ``MINARI_DATASETS_PATH`` names.
+    Minari looks in the folder that the variable ``MINARI_DATASETS_PATH`` names. A play that ends
+    at the goal or with a fall is terminated, one that stops before that truncated.
 
     Returns:
         The ``minari.MinariDataset``.
@@ -41,14 +42,15 @@ def write_minari(folder: str | os.PathLike[str], episodes: Episodes, name: str =
     buffers = []
     for number, (low, high) in enumerate(zip(first, np.append(first[1:], len(episodes)), strict=True)):
         ended = np.arange(low, high - 1) == high - 2
+        terminated = ended & episodes.terminated[number]
         buffers.append(
             EpisodeBuffer(
                 id=number,
                 observations=observations[which[low:high]],
                 actions=episodes.action[low : high - 1].astype(np.int64),
                 rewards=episodes.reward[low : high - 1].tolist(),
-                terminations=ended.tolist(),
-                truncations=np.zeros(len(ended), bool).tolist(),
+                terminations=terminated.tolist(),
+                truncations=(ended & ~terminated).tolist(),
             )
         )
     made = gymnasium.make(

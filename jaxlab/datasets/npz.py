@@ -25,6 +25,11 @@ def write_npz(path: str | os.PathLike[str], episodes: Episodes) -> None:
         TypeError: something else than episodes.
         ValueError: an environment with a view, whose observations are no single array.
     """
+    write_atomic(path, npz_bytes(episodes))
+
+
+def npz_bytes(episodes: Episodes) -> bytes:
+    """What `write_npz` writes: equal episodes give equal bytes."""
     check_episodes(episodes)
     if episodes.env.view is not None:
         raise ValueError("the layout holds one array a row: choose an observation without view")
@@ -40,7 +45,7 @@ def write_npz(path: str | os.PathLike[str], episodes: Episodes) -> None:
         episode_starts=episodes.starts,
         info=texts[episodes.maze],
     )
-    write_atomic(path, file.getvalue())
+    return file.getvalue()
 
 
 def read_npz(path: str | os.PathLike[str]) -> Episodes | dict[str, Any]:

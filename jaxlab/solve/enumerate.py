@@ -116,6 +116,29 @@ def paths(maze: Maze, limit: int | None = None, *, env: Labyrinth | None = None)
     return found if maze.batch_shape else found[0]
 
 
+def every_path(maze: Maze, env: Labyrinth, name: str = "the maze") -> list[list[int]]:
+    """All simple solutions of one maze as lists of cells, and none left out.
+
+    Args:
+        maze: a single maze.
+        env: whose rule to follow.
+        name: of the maze, for the error.
+
+    Raises:
+        ImportError: numba (the extra ``solve``) is not installed.
+        ValueError: more solutions than are listed without a limit of one's own.
+    """
+    single(maze)
+    found = paths(maze, env=env)
+    assert isinstance(found, Paths)
+    if not found.complete:
+        raise ValueError(
+            f"{name} has more than {len(found)} solutions, and no more of them are listed: take a smaller maze, "
+            "jaxlab.solve.paths with a limit of your own, or jaxlab.solve.iter_paths, which gives one after another"
+        )
+    return found.as_lists()
+
+
 def routes(walls: np.ndarray, start: np.ndarray, goal: np.ndarray, limit: int | None = None) -> PathSets:
     """The simple paths of bare structures, key, door and ice left out of account.
 
