@@ -1,5 +1,6 @@
 """Episodes, and the files that other tools read."""
 
+import dataclasses
 import json
 import os
 
@@ -136,6 +137,35 @@ def test_npz_there_and_back(tmp_path, played):
         datasets.read_npz(tmp_path / "c.npz")
 
 
+@pytest.mark.parametrize(
+    "choices",
+    [{"reward": "released", "observation": "vector"}, {"observation": "grid"}, {"pixels": 16}, {"occlusion": True}],
+    ids=str,
+)
+def test_what_is_read_was_played_in_the_same_environment(tmp_path, mazes, choices):
+    played = datasets.episodes(jaxlab.Labyrinth((3, 3), **{"observation": "pixels", **choices}), mazes[:1])
+    datasets.write_npz(tmp_path / "a.npz", played)
+    back = datasets.read_npz(tmp_path / "a.npz")
+    assert back.env == dataclasses.replace(played.env, pixels=back.env.pixels)
+    assert back.env.pixels == played.env.pixels or back.env.observation != "pixels"
+    np.testing.assert_array_equal(back.returns, played.returns)
+
+
+def test_rewards_that_nobody_pays_are_refused_unless_the_environment_is_given(tmp_path, played):
+    datasets.write_npz(tmp_path / "a.npz", played)
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
+        np.savez(tmp_path / "b.npz", **{**file, "rewards": file["rewards"] * 2})
+    with pytest.raises(ValueError, match="reward paper or released: give env, the one that was played in"):
+        datasets.read_npz(tmp_path / "b.npz")
+    given = datasets.read_npz(tmp_path / "b.npz", env=played.env)
+    np.testing.assert_array_equal(given.reward, played.reward)
+
+
+def test_no_folder_of_hugging_face_is_looked_for_on_this_disk_alone():
+    with pytest.raises(FileNotFoundError, match="nowhere_hf: no such folder, and no name of a published data set"):
+        datasets.read_huggingface("nowhere_hf")
+
+
 def test_complaint_15_mazes_go_to_hugging_face_and_back_offline(tmp_path, env, mazes, monkeypatch):
     library = pytest.importorskip("datasets", reason="datasets is not installed")
     pytest.importorskip("PIL", reason="Pillow is not installed")
@@ -153,6 +183,7 @@ def test_complaint_15_mazes_go_to_hugging_face_and_back_offline(tmp_path, env, m
     np.testing.assert_array_equal(picture, jaxlab.render(mazes[0], int(mazes.start[0]), 32))
     assert jaxlab.to_edges(jaxlab.text.parse(row["info"])[0]) == sorted(EDGES)
     back = datasets.read_huggingface(tmp_path / "hf", "valid")
+    assert back.env == parts["valid"].env
     np.testing.assert_array_equal(back.action, parts["valid"].action)
     np.testing.assert_array_equal(back.cell, parts["valid"].cell)
     meta = json.loads((tmp_path / "hf" / "croissant.json").read_text())

@@ -15,7 +15,7 @@ import pytest
 
 from jaxlab import Labyrinth, Tile, from_edges, generate, grid, maze, stack, to_edges
 from jaxlab.solve import count, count_paths, graph, iter_paths, paths, routes, sample_paths
-from jaxlab.solve.enumerate import enumerate_graphs
+from jaxlab.solve.enumerate import enumerate_graphs, every_path
 
 # OEIS A007764: simple paths from corner to corner of an open grid of n x n cells.
 A007764 = [1, 2, 12, 184, 8512, 1262816, 575780564, 789360053252, 3266598486981642]
@@ -335,6 +335,16 @@ def test_graphs_of_any_number_of_mazes_are_those_of_each(n):
 def test_an_empty_set_has_no_paths():
     mazes = with_tiles(random_mazes(3, 2, (3, 4), 0.8), 3)[:0]
     assert len(paths(mazes)) == 0 and len(routes(mazes.walls, mazes.start, mazes.goal)) == 0
+
+
+def test_every_path_is_listed_or_refused(monkeypatch):
+    one, env = open_grid(3, 3), Labyrinth((3, 3))
+    assert every_path(one, env) == paths(one).as_lists()
+    monkeypatch.setattr("jaxlab.solve.enumerate.DEFAULT_LIMIT", 11)
+    with pytest.raises(ValueError, match="maze 7 has more than 11 solutions"):
+        every_path(one, env, "maze 7")
+    with pytest.raises(TypeError, match="takes one maze"):
+        every_path(stack([one]), env)
 
 
 @pytest.mark.slow

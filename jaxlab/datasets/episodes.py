@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxlab import grid, solve, text
 from jaxlab.datasets.demonstrations import Demonstrations, demonstrations
-from jaxlab.env import Labyrinth, Params
+from jaxlab.env import REWARDS, Labyrinth, Params
 from jaxlab.errors import choose
 from jaxlab.maze import Maze, stack
 from jaxlab.solve import graph
@@ -280,14 +280,30 @@ def _observe(env: Labyrinth, states: jax.Array, params: Params) -> Any:
     return jax.vmap(one)(states)
 
 
-def from_rows(actions: np.ndarray, starts: np.ndarray, texts: Sequence[str], observation: str = "pixels") -> Episodes:
+def from_rows(
+    actions: np.ndarray,
+    starts: np.ndarray,
+    texts: Sequence[str],
+    rewards: np.ndarray | None = None,
+    env: Labyrinth | None = None,
+    **choices: Any,
+) -> Episodes:
     """Episodes from recorded actions and the maze text of each row: the play is done again (host).
 
     The last row of an episode is the state it ended in; its action is not read.
 
+    Args:
+        actions, starts: as in `Episodes`.
+        texts: the maze of each row.
+        rewards: what the actions paid, where that is recorded.
+        env: what was played in. By default the texts' settings, with the one of `REWARDS` that pays
+            what is recorded.
+        choices: further ones of that environment, such as ``observation``.
+
     Raises:
         ValueError: rows that do not begin with an episode, an action that is none, mazes of
-            different shape or settings, a text that is no maze, actions after an episode's end.
+            different shape or settings, a text that is no maze, actions after an episode's end;
+            without ``env``, rewards that no environment of these settings pays.
     """
     starts, actions = np.asarray(starts).astype(bool), np.asarray(actions)
     if len(starts) == 0 or not starts[0]:
@@ -309,7 +325,17 @@ def from_rows(actions: np.ndarray, starts: np.ndarray, texts: Sequence[str], obs
             settings.add(setting)
     if len(settings) != 1:
         raise ValueError(f"mazes of one data set have the same settings, got {settings}")
-    env = Labyrinth.from_settings(mazes[0].shape, settings.pop(), observation=observation)
     index = np.array([known[texts[row]] for row in first])
     plays = [actions[low : high - 1].astype(np.int32) for low, high in zip(first, ends, strict=True)]
-    return replay(env, env.params(stack(mazes)), index, plays)
+    setting, played = settings.pop(), stack(mazes)
+    if env is not None:
+        return replay(env, env.params(played), index, plays)
+    for reward in REWARDS:
+        env = Labyrinth.from_settings(played.shape, setting, reward=reward, **choices)
+        found = replay(env, env.params(played), index, plays)
+        if rewards is None or np.allclose(found.reward[~last], np.asarray(rewards)[~last], rtol=1e-4, atol=1e-6):
+            return found
+    raise ValueError(
+        f"the recorded rewards are those of no environment with {setting} and reward {' or '.join(REWARDS)}: "
+        "give env, the one that was played in"
+    )

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,15 @@ from typing import Any
 import numpy as np
 
 from jaxlab.datasets.episodes import Episodes, Progress, check_episodes, from_rows
+from jaxlab.env import Labyrinth
 from jaxlab.errors import needs_extra
 from jaxlab.files import write_atomic
 
 SPLITS = ("train", "validation", "test")
 ALIASES = {"valid": "validation", "eval": "validation", "evaluation": "validation"}
 CARD, CROISSANT = "README.md", "croissant.json"
+
+_PUBLISHED = re.compile(r"[\w.-]+/[\w.-]+")
 
 COLUMNS = {
     "obs": "picture of the state",
@@ -88,18 +92,25 @@ def write_huggingface(
     write_atomic(root / CARD, _card(name, named))
 
 
-def read_huggingface(folder: str | os.PathLike[str], split: str = "train") -> Episodes:
+def read_huggingface(folder: str | os.PathLike[str], split: str = "train", env: Labyrinth | None = None) -> Episodes:
     """Read a split of such a folder, or of the published data sets once they are on this disk (offline).
 
     The episodes are played again from ``info`` and ``actions``: the pictures are not decoded,
     and any observation can be made of them.
 
+    Args:
+        folder: of `write_huggingface`, or the name of a published data set (OWNER/NAME).
+        split: its name.
+        env: what was played in; by default as `read_npz` finds it.
+
     Raises:
         ImportError: ``datasets`` is not installed.
         FileNotFoundError: no data there.
-        ValueError: no such split or a missing column.
+        ValueError: no such split, a missing column, or no environment of these settings pays the rewards.
     """
     datasets = _datasets()
+    if not os.path.isdir(folder) and not _PUBLISHED.fullmatch(str(folder)):
+        raise FileNotFoundError(f"{folder}: no such folder, and no name of a published data set (OWNER/NAME)")
     loaded = datasets.load_dataset(str(folder))
     wanted = ALIASES.get(split, split)
     for name in loaded:
@@ -110,8 +121,12 @@ def read_huggingface(folder: str | os.PathLike[str], split: str = "train") -> Ep
         raise ValueError(f"no split {split!r} in {folder}: there are {', '.join(map(str, loaded))}")
     if missing := [name for name in ("actions", "episode_starts", "info") if name not in rows.column_names]:
         raise ValueError(f"{folder}: no column {', '.join(missing)}")
-    columns = rows.select_columns(["actions", "episode_starts", "info"]).to_dict()
-    return from_rows(np.asarray(columns["actions"]), np.asarray(columns["episode_starts"]), columns["info"])
+    names = [name for name in ("actions", "episode_starts", "info", "rewards") if name in rows.column_names]
+    columns = rows.select_columns(names).to_dict()
+    rewards = np.asarray(columns["rewards"]) if "rewards" in columns else None
+    side = {"pixels": rows[0]["obs"].width} if "obs" in rows.column_names else {}
+    given = np.asarray(columns["actions"]), np.asarray(columns["episode_starts"]), columns["info"]
+    return from_rows(*given, rewards, env, observation="pixels", **side)
 
 
 def _datasets() -> Any:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from jaxlab.datasets.episodes import Episodes, check_episodes, from_rows
+from jaxlab.env import Labyrinth
 from jaxlab.files import read_arrays, write_atomic
+from jaxlab.observe import PLANES
 
 NEEDED = ("obs", "actions", "rewards", "episode_starts")
 
@@ -48,8 +50,13 @@ def npz_bytes(episodes: Episodes) -> bytes:
     return file.getvalue()
 
 
-def read_npz(path: str | os.PathLike[str]) -> Episodes | dict[str, Any]:
+def read_npz(path: str | os.PathLike[str], env: Labyrinth | None = None) -> Episodes | dict[str, Any]:
     """Read the layout.
+
+    Args:
+        path: of the file.
+        env: what was played in. By default an environment with the settings of the mazes, the
+            reward that pays what the file holds, and the kind of observation that it shows.
 
     Returns:
         `Episodes` where ``info`` names the mazes (ours do). Else a dict of ``obs``,
@@ -57,16 +64,27 @@ def read_npz(path: str | os.PathLike[str]) -> Episodes | dict[str, Any]:
 
     Raises:
         OSError: the file can't be read.
-        ValueError: it is damaged, an array is missing, they do not have one length, or they are no episodes.
+        ValueError: it is damaged, an array is missing, they do not have one length, they are no
+            episodes, or no environment of these settings pays their rewards.
     """
     data = read_arrays(path)
     check_columns(data, str(path))
     if "info" in data:
-        return from_rows(data["actions"], data["episode_starts"], data["info"].tolist())
+        given = data["actions"], data["episode_starts"], data["info"].tolist(), data["rewards"]
+        return from_rows(*given, env, **_shown(data["obs"]))
     starts = data["episode_starts"].astype(bool)
     played = ~np.append(starts[1:], True)
     rows = np.flatnonzero(played)
     return {"obs": data["obs"][rows], "actions": data["actions"][rows], "next_obs": data["obs"][rows + 1]}
+
+
+def _shown(obs: np.ndarray) -> dict[str, Any]:
+    """Which observation rows of this shape are: ``[n, features]``, ``[n, S, S, 3]`` or ``[n, H, W, planes]``."""
+    if obs.ndim == 2:
+        return {"observation": "vector"}
+    if obs.ndim == 4 and obs.shape[-1] == len(PLANES):
+        return {"observation": "grid"}
+    return {"observation": "pixels", **({"pixels": obs.shape[1]} if obs.ndim == 4 else {})}
 
 
 def check_columns(data: dict[str, Any], where: str) -> None:
