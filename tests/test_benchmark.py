@@ -113,14 +113,6 @@ def test_a_choice_that_a_method_lacks_is_found_before_training(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_is_held_by_one_process(tmp_path):
-    other = campaign.alone(tmp_path / "new")
-    with campaign.alone(tmp_path / "new"), pytest.raises(OSError, match="another process is at work"):
-        other.__enter__()
-    with campaign.alone(tmp_path / "new"):
-        pass
-
-
 def test_every_preset_names_choices_that_the_methods_have():
     for preset in cells.PRESETS.values():
         planned = preset(cells.all_methods())
