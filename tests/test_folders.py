@@ -7,7 +7,8 @@ import pytest
 
 import baselines
 import jaxlab
-from baselines import bc, checkpoints, folders, results, runner
+from baselines import bc, checkpoints, diagnosis, folders, nearest, replay, results, runner
+from baselines.page import sections
 
 SPLITS = {name: mazes[:4] for name, mazes in jaxlab.splits.load("3x3-v1").items() if name in ("train", "test")}
 CONFIG = bc.Config(encoder="mlp", epochs=2)
@@ -124,3 +125,14 @@ def test_a_second_run_leaves_the_first_ones_folder_alone(finished):
     with folders.alone(finished), pytest.raises(OSError, match=r"another process is at work.* give another --out"):
         go(finished, seeds=2)
     assert files(finished) == before
+
+
+def test_a_split_without_a_solvable_maze_is_scored_and_written(tmp_path):
+    lost = jaxlab.stack([jaxlab.from_edges([], (3, 3), start=0, goal=8)] * 4)
+    some = jaxlab.stack([lost[0], *(SPLITS["test"][i] for i in range(3))])
+    _, report = go(tmp_path, splits={"train": SPLITS["train"], "test": lost, "valid": some})
+    scores = results.read(tmp_path)["seeds"][0]["splits"]["test"]["argmax"]
+    assert (scores["success"], scores["optimal_rate_all"], scores["optimal_rate_visited"]) == (0, None, None)
+    assert np.isnan(report.value("optimal", "test", "optimal_rate_all"))
+    assert list(nearest.run(tmp_path)) == ["valid"]  # nothing is asked of mazes without a solution
+    assert "</table>" in sections.diagnosis_tables([("BC", 0, diagnosis.run(replay.read(tmp_path)))], ["test"])
