@@ -270,3 +270,16 @@ def test_cells_beside_the_paper_say_whether_they_agree(out):
     page = formats.agreement(cells_of.values())
     assert page.count("\n| 3x3") == len(paper.SPLITS)
     assert formats.agreement([]) == ""
+
+
+def test_groups_of_entries_have_names_of_their_own(out):
+    base = benchmark.collect(out)[0]
+    digests = base.results["mazes"]["sha256"]
+    scored = (("train", "valid", "test"), ("train", "test"), ("train",))
+    found = [
+        paper_like(base, mazes={**base.results["mazes"], "sha256": {split: digests[split] for split in splits}})
+        for splits in scored
+    ]
+    groups = entries.groups(found)
+    assert list(groups)[:2] == ["3x3", f"3x3, mazes {digests['train'][:8]}"]
+    assert list(groups.values()) == [[entry] for entry in found]
