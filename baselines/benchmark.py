@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from baselines import results
+from baselines import folders, results
 from baselines.bench import campaign, cells, entries, formats, tables
 from baselines.bench.cells import Cell
 from baselines.bench.own import add
@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.only_report:
             found = collect(options.out, options.add)
         else:
-            with campaign.alone(options.out), progress.bars(planned, options.quiet) as (watch, ended):
+            with folders.alone(options.out), progress.bars(planned, options.quiet) as (watch, ended):
                 outcome = campaign.run(planned, options.out, maze_seed=options.maze_seed, watch=watch, ended=ended)
             failed = bool(outcome.errors)
             for name, error in outcome.errors.items():

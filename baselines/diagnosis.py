@@ -66,6 +66,11 @@ def is_right(known: Rules, actions: np.ndarray) -> np.ndarray:
     return (known.optimal >> chosen & 1).astype(bool)
 
 
+def is_solvable(known: Rules) -> np.ndarray:
+    """Does the maze have a solution? ``bool[N]``; where it has none, no action is a mistake."""
+    return known.distance[np.arange(len(known.start)), known.start] >= 0
+
+
 def rates(right: np.ndarray, groups: np.ndarray) -> dict[int, Rate]:
     """The rate of each group of states; groups below 0 are left out.
 
@@ -93,11 +98,16 @@ def by_open_sides(known: Rules, actions: np.ndarray) -> dict[int, Rate]:
 def demonstrated(trial: Replay, split: str, demo_seed: int = 0) -> np.ndarray:
     """States on the path that a demonstration takes through each maze: ``bool[N, S]`` (host).
 
-    For the training mazes that is the path that was shown; elsewhere it is one that would have been.
+    For the training mazes that is the path that was shown; elsewhere it is one that would have been. A maze
+    without a solution has none.
     """
-    shown = datasets.demonstrations(trial.env, trial.splits[split], demo_seed)
-    on = np.zeros(trial.rules[split].optimal.shape, bool)
-    on[np.asarray(shown.maze), np.asarray(shown.mode) * trial.env.num_cells + np.asarray(shown.cell)] = True
+    known = trial.rules[split]
+    on = np.zeros(known.optimal.shape, bool)
+    solvable = np.flatnonzero(is_solvable(known))
+    if not solvable.size:
+        return on
+    shown = datasets.demonstrations(trial.env, trial.splits[split][solvable], demo_seed)
+    on[solvable[np.asarray(shown.maze)], np.asarray(shown.mode) * trial.env.num_cells + np.asarray(shown.cell)] = True
     return on
 
 
@@ -115,10 +125,10 @@ def end_of(episode: Play) -> str | None:
 
 
 def mistakes(known: Rules, actions: np.ndarray) -> list[Mistake]:
-    """The first mistake of every failed episode (host)."""
-    out, right = [], is_right(known, actions)
-    for maze, chosen in enumerate(np.asarray(actions)):
-        episode = replay.play(known, maze, chosen)
+    """The first mistake of every failed episode, in mazes that have a solution (host)."""
+    out, right, chosen = [], is_right(known, actions), np.asarray(actions)
+    for maze in np.flatnonzero(is_solvable(known)).tolist():
+        episode = replay.play(known, maze, chosen[maze])
         end = end_of(episode)
         if end is None:
             continue
@@ -166,7 +176,7 @@ def merge(found: Sequence[Mapping[Any, Rate]]) -> dict[Any, Rate]:
 
 
 def run(trial: Replay) -> dict[str, dict[str, Any]]:
-    """The diagnosis of every split, over all training seeds (host).
+    """The diagnosis of every split, over all training seeds; mazes without a solution are left out (host).
 
     Returns:
         ``{split: {"distance", "open_sides", "path": {group: Rate}, "ends": {end: episodes},
@@ -183,7 +193,7 @@ def run(trial: Replay) -> dict[str, dict[str, Any]]:
             "open_sides": merge([by_open_sides(known, chosen) for chosen in each]),
             "path": merge([by_path(known, chosen, on) for chosen in each]),
             "ends": {end: ends.get(end, 0) for end in ENDS},
-            "episodes": len(each) * len(known.start),
+            "episodes": len(each) * int(is_solvable(known).sum()),
             "mistakes": found,
         }
     return out

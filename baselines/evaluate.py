@@ -164,6 +164,8 @@ def returns(env: Labyrinth, params: Params, played: Episodes) -> np.ndarray:
 def score(env: Labyrinth, params: Params, actions: Any, *, details: bool = True) -> dict[str, Any]:
     """Every figure of a deterministic policy on one split, as results.json has it (host).
 
+    A rate of optimal actions is None where no state has one, because no maze has a solution.
+
     Args:
         env: the rules.
         params: solved mazes.
@@ -191,8 +193,8 @@ def score(env: Labyrinth, params: Params, actions: Any, *, details: bool = True)
         "success": float(success.mean()),
         "aer": float(gained.mean()),
         "aer_std": float(gained.std()),
-        "optimal_rate_all": float(is_best[known].mean()),
-        "optimal_rate_visited": float(is_best[seen].mean()) if seen.any() else 0.0,
+        "optimal_rate_all": float(is_best[known].mean()) if known.any() else None,
+        "optimal_rate_visited": float(is_best[seen].mean()) if seen.any() else None,
     }
     if details:
         out["episodes"] = [

@@ -57,6 +57,8 @@ def write(out: str | os.PathLike[str], folders: Sequence[str | os.PathLike[str]]
         parts = [replay.read(folder) for folder in kept]
         actions = {at: chosen for part in parts for at, chosen in part.actions.items()}
         replay.write(out, parts[0].env, parts[0].splits, actions)
+    else:  # an older one is not of these seeds
+        (Path(out) / replay.FILE).unlink(missing_ok=True)
     return results.write(out, whole)
 
 

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import baselines
-from baselines import replay, table
+from baselines import diagnosis, replay, table
 from baselines.learning import Policy
 from baselines.replay import Replay
 from jaxlab import datasets, grid
@@ -57,8 +57,8 @@ def surroundings(walls: np.ndarray) -> np.ndarray:
 
 
 def states(policy: Policy, trial: Replay, split: str) -> States:
-    """The states of one demonstration in each maze of a split, as the policy's encoder sees them (host)."""
-    mazes = trial.splits[split]
+    """The states of one demonstration in each maze that has one, as the policy's encoder sees them (host)."""
+    mazes = trial.splits[split][np.flatnonzero(diagnosis.is_solvable(trial.rules[split]))]
     observation, _, render = policy.observation.partition("-")
     seen = table.make(trial.env, trial.env.params(mazes), observation, render or "paper")
     shown = datasets.demonstrations(trial.env, seen.params)
@@ -133,6 +133,7 @@ def run(folder: str | os.PathLike[str]) -> dict[str, Any]:
     except ValueError:
         found: dict[str, Any] = {}
     else:
-        found = {split: compare(shown, states(policy, trial, split)) for split in SPLITS if split in trial.splits}
+        asked = [name for name in SPLITS if name in trial.rules and diagnosis.is_solvable(trial.rules[name]).any()]
+        found = {split: compare(shown, states(policy, trial, split)) for split in asked}
     write_atomic(place / FILE, json.dumps(found, indent=1) + "\n")
     return found

@@ -23,8 +23,8 @@ class Report:
         self.scores.setdefault(row, {}).setdefault(split, []).append(score)
 
     def value(self, row: str, split: str, name: str = "success") -> float:
-        """The mean of a figure over seeds."""
-        return float(np.mean([score[name] for score in self.scores[row][split]]))
+        """The mean of a figure over seeds; NaN for one that is None."""
+        return float(np.mean(np.array([score[name] for score in self.scores[row][split]], float)))
 
     def __str__(self) -> str:
         splits = list(dict.fromkeys(split for cells in self.scores.values() for split in cells))

@@ -21,17 +21,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from baselines import checkpoints, evaluate, learning, metrics, networks, replay, results, table
+from baselines import checkpoints, evaluate, folders, learning, metrics, networks, replay, results, table
 from baselines.learning import Data, check_finite
 from baselines.networks import Network, Variables
 from baselines.report import Report
 from baselines.table import Table
 from jaxlab import datasets, devices
 from jaxlab.env import Labyrinth
-from jaxlab.files import write_atomic
 from jaxlab.maze import Maze
 
-CONFIG = "config.json"
 CHECKS = 20
 """How often a run looks at train and valid success, unless told otherwise."""
 
@@ -111,48 +109,75 @@ def run(
 ) -> tuple[dict[str, Any], Report]:
     """Train and score every seed; write checkpoints, metrics and results where ``plan.out`` says (host).
 
+    Policies, replay and results are written together, when every seed is trained: whatever results.json is
+    there, it is of the policies beside it.
+
     Returns:
         (results in the form of results.json, the table to print).
 
     Raises:
         DivergedError: a figure or an array became NaN or infinite (looked at between chunks).
+        OSError: another process trains in ``plan.out``.
+        ValueError: ``plan.resume``, and the run in ``plan.out`` was begun with other choices.
     """
     env = evaluate.environment(splits) if env is None else env
     seen = draw(splits, env, networks.encoder(config.encoder).observation, config.render)
     shown = datasets.demonstrations(env, seen["train"].params, plan.demo_seed)
     data = learning.data(shown, config.encoder, config.render, seen["train"])
-    runner = _Runner(name, method, config, data, seen, plan, watch)
-    runs, report = [], Report()
-    for group in plan.groups():
-        for seed, state, best, seconds in runner.train(group):
-            last = runner.keep(seed, state, best)
-            scores = runner.score(seed, state, last, best, report)
-            runs.append({"seed": seed, "train_seconds": seconds, "splits": scores})
-    for split, drawn in seen.items():
-        evaluate.add_references(report, split, drawn.env, drawn.params)
-    out = describe(name, config, splits, seen["train"]) | {"seeds": runs}
-    if plan.out is not None:
-        replay.write(plan.out, env, splits, runner.actions)
-        results.write(plan.out, out)  # the last file: where it is, the run is complete
+    with folders.alone(plan.out):
+        runner = _Runner(name, method, config, data, seen, plan, watch)
+        if plan.out is not None:
+            folders.begin(plan.out, begun(name, config, splits, env, plan.demo_seed), resume=plan.resume)
+        runs, report = [], Report()
+        for group in plan.groups():
+            for seed, state, best, seconds in runner.train(group):
+                scores = runner.score(seed, state, best, report)
+                runs.append({"seed": seed, "train_seconds": seconds, "splits": scores})
+        for split, drawn in seen.items():
+            evaluate.add_references(report, split, drawn.env, drawn.params)
+        out = describe(name, config, splits, seen["train"]) | {"seeds": runs}
+        if plan.out is not None:
+            results.check(out)  # before anything older is touched
+            (plan.out / results.FILE).unlink(missing_ok=True)
+            runner.keep(plan.out)
+            replay.write(plan.out, env, splits, runner.actions)
+            results.write(plan.out, out)  # the last file: where it is, the run is complete
+            folders.discard_previous(plan.out)
     return out, report
+
+
+def begun(name: str, config: Any, splits: Mapping[str, Maze], env: Labyrinth, demo_seed: int = 0) -> dict[str, Any]:
+    """All that a run must share with the one that it goes on with, as `folders.begin` takes it (host)."""
+    mazes = {"mazes": digests(splits), "settings": settings(env), "demo_seed": demo_seed}
+    return {folders.CONFIG: json.loads(dump(name, config)), folders.MAZES: mazes}
+
+
+def digests(splits: Mapping[str, Maze]) -> dict[str, str]:
+    """What tells the mazes of every split from others: `jaxlab.splits.digest` (host)."""
+    from jaxlab.splits import digest
+
+    return {split: digest(mazes) for split, mazes in splits.items()}
+
+
+def settings(env: Labyrinth) -> dict[str, Any]:
+    """The rules and the view, as results.json has them."""
+    return {
+        "key_and_door": env.key_and_door,
+        "icy_floor": env.icy_floor,
+        "occlusion": env.occlusion,
+        "pixels": env.pixels,
+    }
 
 
 def describe(name: str, config: Any, splits: Mapping[str, Maze], seen: Table) -> dict[str, Any]:
     """Everything in results.json but the seeds."""
-    from jaxlab.splits import digest
-
     env = seen.env
     return {
         "format": results.FORMAT,
         "method": name,
         "encoder": config.encoder,
         "observation": seen.name,
-        "settings": {
-            "key_and_door": env.key_and_door,
-            "icy_floor": env.icy_floor,
-            "occlusion": env.occlusion,
-            "pixels": env.pixels,
-        },
+        "settings": settings(env),
         "config": dataclasses.asdict(config),
         "versions": results.versions(),
         "machine": results.machine(),
@@ -160,7 +185,7 @@ def describe(name: str, config: Any, splits: Mapping[str, Maze], seen: Table) ->
             "name": getattr(splits, "name", None),
             "shape": list(env.shape),
             "seed": getattr(splits, "seed", None),
-            "sha256": {split: digest(mazes) for split, mazes in splits.items()},
+            "sha256": digests(splits),
         },
     }
 
@@ -172,7 +197,7 @@ def dump(name: str, config: Any) -> str:
 
 def policy_folder(out: str | os.PathLike[str], seed: int, which: str) -> Path:
     """Where the weights of a seed lie: ``which`` is ``"last"`` or ``"best"``."""
-    return Path(out) / "policies" / f"seed-{seed}" / which
+    return Path(out) / folders.POLICIES / f"seed-{seed}" / which
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2, 3), donate_argnums=5)
@@ -236,15 +261,8 @@ class _Runner:
         self.total = method.num_epochs(config, data)
         self.size = min(plan.check_every or max(1, -(-self.total // CHECKS)), self.total)
         self.actions: dict[tuple[int, str], np.ndarray] = {}
+        self.policies: dict[tuple[int, str], Variables] = {}
         devices.mesh(plan.devices)  # raises where there are fewer
-        if plan.out is not None:
-            plan.out.mkdir(parents=True, exist_ok=True)
-            if not plan.resume:
-                for old in (metrics.FILE, CONFIG, replay.FILE, results.FILE):
-                    (plan.out / old).unlink(missing_ok=True)
-                for folder in ("checkpoints", "policies", metrics.EVENTS):
-                    shutil.rmtree(plan.out / folder, ignore_errors=True)
-            write_atomic(plan.out / CONFIG, dump(name, config))
 
     def train(self, seeds: list[int]) -> list[tuple[int, Any, Variables, float]]:
         """Train seeds together: (seed, last state, best variables, seconds) of each."""
@@ -258,7 +276,7 @@ class _Runner:
         kept = {"state": state, "best": best, "score": np.full(len(seeds), -1.0), "seconds": np.zeros(())}
         done, folder = 0, None
         if self.plan.out is not None:
-            folder = self.plan.out / "checkpoints" / "-".join(map(str, seeds))
+            folder = self.plan.out / folders.CHECKPOINTS / "-".join(map(str, seeds))
             if self.plan.resume and (done := checkpoints.latest(folder) or 0):
                 kept = checkpoints.restore(folder, kept)
         if isinstance(lanes, Mesh):
@@ -311,19 +329,16 @@ class _Runner:
                 self.watch(seeds[i], done, self.total, rows[-1])
         return rows
 
-    def keep(self, seed: int, state: Any, best: Variables) -> Variables:
-        """Save what `load` reads; the last weights as they are used."""
-        last = _policy(self.method, self.config, self.data, state, True)
-        if self.plan.out is not None:
-            for which, variables in (("last", last), ("best", best)):
-                folder = policy_folder(self.plan.out, seed, which)
-                # A run that was killed between this and its results has kept them already.
-                if checkpoints.latest(folder) != self.total:
-                    checkpoints.save(folder, self.total, variables)
-        return last
+    def keep(self, out: Path) -> None:
+        """Save what `load` reads: the weights that were scored, and no others."""
+        shutil.rmtree(out / folders.POLICIES, ignore_errors=True)
+        for (seed, which), variables in self.policies.items():
+            checkpoints.save(policy_folder(out, seed, which), self.total, variables)
 
-    def score(self, seed: int, state: Any, last: Variables, best: Variables, report: Report) -> dict[str, Any]:
-        """Every figure of a trained seed on every split; what it does is noted in ``actions``."""
+    def score(self, seed: int, state: Any, best: Variables, report: Report) -> dict[str, Any]:
+        """Every figure of a trained seed on every split; ``actions`` and ``policies`` note what was scored."""
+        last = _policy(self.method, self.config, self.data, state, True)
+        self.policies[seed, "last"], self.policies[seed, "best"] = jax.device_get((last, best))
         running = _policy(self.method, self.config, self.data, state, False)
         out = {}
         for split, seen in self.seen.items():

@@ -46,11 +46,12 @@ class Run:
     devices: int = 1
     """Over how many devices the seeds are spread; each trains its own (docs/scale.md)."""
     out: Path = Path("runs/latest")
-    """Folder for results.json, metrics.jsonl, config.json, checkpoints and policies."""
+    """Folder for results.json, metrics.jsonl, config.json, checkpoints and policies. A finished run that lies there
+    is kept in its folder ``previous`` until the new one is finished."""
     check_every: int | None = None
     """Epochs between two looks at train and valid success (default: 20 looks a run)."""
     resume: bool = False
-    """Go on from the checkpoints in --out."""
+    """Go on from the checkpoints in --out, with the choices and mazes that its run was begun with."""
     quiet: bool = False
     """No progress bar."""
     tensorboard: bool = False
@@ -188,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(name: str, method: Any, choices: Run, config: Any, splits: Mapping[str, Maze]) -> None:
-    from baselines import progress, runner
+    from baselines import folders, progress, results, runner
 
     if choices.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {choices.seeds}")
@@ -204,6 +205,8 @@ def _train(name: str, method: Any, choices: Run, config: Any, splits: Mapping[st
     print(f"{name}, {config.encoder}: {splits}")
     if caveat := getattr(method, "CAVEAT", None):
         print(caveat)
+    if not choices.resume and (choices.out / results.FILE).is_file():
+        print(f"kept until this run is finished: the one before, in {choices.out / folders.PREVIOUS}")
     with progress.bar(name, choices.quiet) as watch:
         _, report = runner.run(name, method, config, splits, plan, watch=watch)
     print(report)

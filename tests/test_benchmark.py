@@ -113,14 +113,6 @@ def test_a_choice_that_a_method_lacks_is_found_before_training(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_is_held_by_one_process(tmp_path):
-    other = campaign.alone(tmp_path / "new")
-    with campaign.alone(tmp_path / "new"), pytest.raises(OSError, match="another process is at work"):
-        other.__enter__()
-    with campaign.alone(tmp_path / "new"):
-        pass
-
-
 def test_every_preset_names_choices_that_the_methods_have():
     for preset in cells.PRESETS.values():
         planned = preset(cells.all_methods())
@@ -257,7 +249,7 @@ def test_the_papers_values():
 
 
 def test_results_of_ones_own_are_checked_by_the_command(out, tmp_path, capsys):
-    file = out / "cells/3x3-up-else-right" / results.FILE
+    (file,) = out.glob(f"cells/3x3-up-else-right-*/{results.FILE}")
     assert results.main([str(file)]) == 0
     assert "up, else right, 1 seeds, train, valid, test, s0, s0_g: follows" in capsys.readouterr().out
     spoilt = json.loads(file.read_text())
@@ -278,3 +270,47 @@ def test_cells_beside_the_paper_say_whether_they_agree(out):
     page = formats.agreement(cells_of.values())
     assert page.count("\n| 3x3") == len(paper.SPLITS)
     assert formats.agreement([]) == ""
+
+
+def added(out, name, mazes):
+    return benchmark.add(
+        name,
+        lambda shown, seed: up_else_right,
+        mazes=mazes,
+        seeds=1,
+        out=out,
+        observation="vector",
+        config={"of": name},
+    )
+
+
+def test_results_of_ones_own_are_never_lost_to_others(tmp_path):
+    few = {split: mazes[:2] for split, mazes in SPLITS.items()}
+    other = {**few, "test": few["valid"]}
+    paths = (
+        added(tmp_path, "Mine", (few, other)) + added(tmp_path, "bc cnn", [few]) + added(tmp_path, "Weg \u00fc", [few])
+    )
+    assert len(set(paths)) == 4
+    assert len(benchmark.collect(tmp_path)) == 4
+    assert not {path.parent.name for path in paths} & {cell.name for cell in cells.grid(["bc"], [3], ["cnn"], 1)}
+    assert "weg-\u00fc-" in paths[3].parent.name
+    before = paths[2].read_bytes()
+    with pytest.raises(ValueError, match=r"'BC-CNN' and 'bc cnn' share the folder .*: give another name"):
+        added(tmp_path, "BC-CNN", [few])
+    assert paths[2].read_bytes() == before
+    with pytest.raises(ValueError, match="needs a letter or digit, for its folder, got '\u2605'"):
+        added(tmp_path, "\u2605", [few])
+    assert added(tmp_path, "Mine", [few]) == paths[:1]
+
+
+def test_groups_of_entries_have_names_of_their_own(out):
+    base = benchmark.collect(out)[0]
+    digests = base.results["mazes"]["sha256"]
+    scored = (("train", "valid", "test"), ("train", "test"), ("train",))
+    found = [
+        paper_like(base, mazes={**base.results["mazes"], "sha256": {split: digests[split] for split in splits}})
+        for splits in scored
+    ]
+    groups = entries.groups(found)
+    assert list(groups)[:2] == ["3x3", f"3x3, mazes {digests['train'][:8]}"]
+    assert list(groups.values()) == [[entry] for entry in found]

@@ -125,3 +125,17 @@ def test_what_is_no_replay_is_refused(trial, tmp_path, capsys):
     assert "is no readable" in capsys.readouterr().err
     with pytest.raises(ValueError, match=r"actions of seed 0 on test must be \(20, 3, 25\), got \(20, 25\)"):
         replay.write(tmp_path, trial.env, trial.splits, {(0, "test"): np.zeros((20, 25))})
+
+
+def test_a_maze_without_a_solution_is_left_out(trial):
+    lost = jaxlab.from_edges([], (5, 5), start=0, goal=24, key=1, door=2)
+    part = trial.splits["test"]
+    mazes = jaxlab.stack([lost, *(part[i] for i in range(20))])
+    actions = {at: np.concatenate([chosen[:1], chosen]) for at, chosen in trial.actions.items() if at[1] == "test"}
+    with_it = diagnosis.run(replay.Replay(trial.env, {"test": mazes}, actions))["test"]
+    without = diagnosis.run(trial)["test"]
+    assert [with_it[name] for name in ("episodes", "ends", "open_sides")] == [
+        without[name] for name in ("episodes", "ends", "open_sides")
+    ]
+    alone = replay.Replay(trial.env, {"test": mazes[:1]}, {at: chosen[:1] for at, chosen in actions.items()})
+    assert diagnosis.describe(diagnosis.run(alone)).startswith("test: 0 of 0 episodes failed")

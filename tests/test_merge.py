@@ -48,3 +48,6 @@ def test_two_runs_merged_are_one_run_of_two_seeds(tmp_path, capsys):
         at: chosen.tolist() for at, chosen in replay.read(tmp_path / "both").actions.items()
     }
     assert merge.main([str(tmp_path / "merged"), str(tmp_path / "none")]) == 2
+    (tmp_path / "0" / replay.FILE).unlink()
+    assert merge.main([str(tmp_path / "merged"), str(tmp_path / "1"), str(tmp_path / "0")]) == 0
+    assert not (tmp_path / "merged" / replay.FILE).exists()  # the one from before was of other runs

@@ -33,6 +33,9 @@ GOOD = {
 def test_written_and_read_back(tmp_path):
     results.write(tmp_path, GOOD)
     assert results.read(tmp_path) == GOOD
+    unsolvable = copy.deepcopy(GOOD)
+    unsolvable["seeds"][0]["splits"]["train"]["best"]["optimal_rate_all"] = None  # no action is optimal
+    results.check(unsolvable)
 
 
 FAULTS = [
@@ -46,6 +49,7 @@ FAULTS = [
     (("seeds", 0, "splits", "train", "best"), None, "train.best"),
     (("seeds", 0, "splits", "train", "argmax", "success"), 0.9, "its episodes say 0.5"),
     (("seeds", 0, "splits", "train", "argmax", "aer"), float("nan"), "argmax.aer"),
+    (("seeds", 0, "splits", "train", "argmax", "aer"), None, "argmax.aer must be a number"),
     (("seeds", 0, "splits", "train", "argmax", "episodes", 1, "outcome"), "goal", "does not fit"),
     (("seeds", 0, "splits", "train", "sampled", "success"), 2, "from 0 to 1"),
 ]

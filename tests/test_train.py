@@ -73,6 +73,13 @@ def test_a_stopped_run_goes_on_with_the_same_bits(run, tmp_path, monkeypatch):
     assert np.array_equal(baselines.load(tmp_path)(seen), baselines.load(run, 0)(seen))
 
 
+def test_resume_takes_no_other_choices(run, capsys):
+    assert train.main(arguments(run, "--seeds", "2", "--resume", "--learning-rate", "0.05", "--maze-seed", "77")) == 2
+    err = capsys.readouterr().err
+    assert "learning_rate is 0.05 now" in err and "mazes.train is" in err and err.count("\n") == 1
+    assert json.loads((run / "config.json").read_text())["learning_rate"] != 0.05
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

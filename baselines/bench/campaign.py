@@ -7,17 +7,15 @@ from its checkpoints; one whose config has changed since begins again.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
-import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from baselines import replay, results, runner, train
+from baselines import evaluate, folders, replay, results, runner, train
 from baselines.bench.cells import Cell, method_of
 from jaxlab.files import write_atomic
 from jaxlab.maze import Maze
@@ -28,7 +26,6 @@ STATE = "grid.json"
 """What there was to do, and how far it is."""
 ERROR = "error.txt"
 """In a cell's folder: why it failed."""
-_MAZES = "mazes.json"
 FAILED, DONE, KEPT, OPEN = "failed", "done", "kept", "open"
 
 Watch = Callable[[int, str, int, int, int, Mapping[str, float]], None]
@@ -50,27 +47,6 @@ class Outcome:
     states: dict[str, str]
     errors: dict[str, str] = dataclasses.field(default_factory=dict)
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
-
-
-@contextlib.contextmanager
-def alone(out: Path) -> Iterator[None]:
-    """Hold a benchmark's folder, so that no second process trains in it; the system lets go when the process ends.
-
-    Raises:
-        OSError: another process holds it.
-    """
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such lock
-        yield
-        return
-    out.mkdir(parents=True, exist_ok=True)
-    with open(out / ".lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise OSError(f"{out}: another process is at work in this folder") from None
-        yield
 
 
 def folder_of(out: Path, cell: Cell) -> Path:
@@ -127,17 +103,15 @@ def run(
 
 def _run(cell: Cell, folder: Path, splits: Mapping[str, Maze], index: int, watch: Watch | None) -> None:
     config = cell.config()
-    if not (_same_mazes(folder, splits) and _same_config(cell, folder)):
-        (folder / _MAZES).unlink(missing_ok=True)  # first, so that a kill from here on can't leave half of it to resume
-        shutil.rmtree(folder, ignore_errors=True)
-        write_atomic(folder / _MAZES, json.dumps(_digests(splits), indent=1) + "\n")
-    plan = runner.Plan(seeds=cell.seeds, out=folder, resume=True)
+    env = evaluate.environment(splits)
+    is_other = folders.differences(folder, runner.begun(cell.method, config, splits, env))
+    plan = runner.Plan(seeds=cell.seeds, out=folder, resume=not is_other)
 
     def look(seed: int, done: int, total: int, row: Mapping[str, float]) -> None:
         if watch is not None:
             watch(index, cell.name, seed, done, total, row)
 
-    runner.run(cell.method, method_of(cell.method), config, splits, plan, watch=look)
+    runner.run(cell.method, method_of(cell.method), config, splits, plan, env=env, watch=look)
 
 
 def is_done(cell: Cell, folder: Path, splits: Mapping[str, Maze]) -> bool:
@@ -150,35 +124,13 @@ def is_done(cell: Cell, folder: Path, splits: Mapping[str, Maze]) -> bool:
         found["method"] == cell.method
         and found["config"] == _plain(cell.config())
         and len(found["seeds"]) == cell.seeds
-        and found["mazes"]["sha256"] == _digests(splits)
+        and found["mazes"]["sha256"] == runner.digests(splits)
         and (folder / replay.FILE).is_file()
     )
 
 
 def _plain(config: Any) -> dict[str, Any]:
     return json.loads(json.dumps(dataclasses.asdict(config)))
-
-
-def _same_config(cell: Cell, folder: Path) -> bool:
-    """Is what lies in the folder of this config?"""
-    try:
-        found = json.loads((folder / runner.CONFIG).read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    return found == {"method": cell.method, **_plain(cell.config())}
-
-
-def _digests(splits: Mapping[str, Maze]) -> dict[str, str]:
-    from jaxlab.splits import digest
-
-    return {split: digest(mazes) for split, mazes in splits.items()}
-
-
-def _same_mazes(folder: Path, splits: Mapping[str, Maze]) -> bool:
-    try:
-        return json.loads((folder / _MAZES).read_text("utf-8")) == _digests(splits)
-    except (OSError, ValueError):
-        return False
 
 
 def note(out: Path, cells: Sequence[Cell], outcome: Outcome) -> None:

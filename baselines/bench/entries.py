@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
+import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -169,9 +171,11 @@ def groups(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
         found.setdefault(entry.mazes, []).append(entry)
     named: dict[str, list[Entry]] = {}
     for group in found.values():
-        name = name_of(group)
-        digest = next(iter(group[0].results["mazes"]["sha256"].values()))
-        named[f"{name}, mazes {digest[:8]}" if name in named else name] = group
+        name, digests = name_of(group), group[0].results["mazes"]["sha256"]
+        # The first split's digest is one to be found in results.json, but other splits may go with it.
+        whole = hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+        names = name, *(f"{name}, mazes {digest[:8]}" for digest in (next(iter(digests.values())), whole))
+        named[next(name for name in names if name not in named)] = group
     return named
 
 

@@ -174,7 +174,8 @@ def diagnosis_tables(found: Sequence[tuple[str, int, Mapping[str, Any]]], splits
             rates = [part["open_sides"].get(side) for side in sides] + [part["path"].get(k) for k in ("on", "off")]
             cells = [f"<td>{100 * rate.optimal:.0f}</td>" if rate is not None else "<td></td>" for rate in rates]
             failed, episodes = sum(part["ends"].values()), part["episodes"]
-            cells.append(f'<td class="gap">{100 * failed / episodes:.0f}</td>')
+            share = f"{100 * failed / episodes:.0f}" if episodes else ""  # no maze has a solution
+            cells.append(f'<td class="gap">{share}</td>')
             cells += [f"<td>{100 * part['ends'][end] / failed:.0f}</td>" if failed else "<td></td>" for end in ENDS]
             steps = sorted(mistake.step for rows in part["mistakes"].values() for mistake in rows)
             cells.append(f"<td>{steps[len(steps) // 2] + 1}</td>" if steps else "<td></td>")
