@@ -45,7 +45,9 @@ def show_command(argv: Sequence[str]) -> int:
     """``jaxlab show FILE``."""
     parser = Parser(prog="jaxlab show", description="Draw a maze in the terminal, as a picture or as an animation.")
     parser.add_argument("file", type=Path, help="a .labyrinth file")
-    parser.add_argument("--policy", action="store_true", help="arrows: the optimal actions in every cell")
+    parser.add_argument(
+        "--policy", action="store_true", help="arrows in the terminal: the optimal actions in every free cell"
+    )
     parser.add_argument(
         "--out", type=Path, metavar="PICTURE", help="write .png, .gif (a shortest solution, played) or .svg instead"
     )
@@ -53,6 +55,8 @@ def show_command(argv: Sequence[str]) -> int:
     parser.add_argument("--pixels", type=int, default=600, help="side of the picture (default 600)")
     parser.add_argument("--seed", type=int, default=0, help="places tiles that the file asks for but does not draw")
     args = parser.parse_args(argv)
+    if args.policy and args.out is not None:
+        parser.error("--policy draws in the terminal: leave out --out")
     maze, env, params = _load(args.file, args.seed)
     if args.out is not None:
         kind = choose("the ending of --out", args.out.suffix.removeprefix(".").lower(), PICTURES)
@@ -86,6 +90,8 @@ def solve_command(argv: Sequence[str]) -> int:
     parser.add_argument("--limit", type=int, metavar="N", help="with --all: at most N")
     parser.add_argument("--seed", type=int, default=0, help="places tiles that the file asks for but does not draw")
     args = parser.parse_args(argv)
+    if args.limit is not None and not args.all:
+        parser.error("--limit is for --all")
     maze, env, params = _load(args.file, args.seed)
     if int(params.shortest[0]) < 0:
         print(0 if args.count else f"{args.file}: no solution, the goal can't be reached from the start")

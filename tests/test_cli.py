@@ -103,6 +103,16 @@ def test_faults_have_hints_and_status_2(file, capsys):
     assert "line 2, column 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(["show", "--policy", "--out", "x.svg"], "leave out --out"), (["solve", "--limit", "0"], "--limit is for --all")],
+)
+def test_what_would_be_passed_over_is_refused(file, capsys, given, said):
+    with pytest.raises(SystemExit) as ended:
+        cli.main([given[0], str(file), *given[1:]])
+    assert ended.value.code == 2 and said in capsys.readouterr().err
+
+
 def test_help_and_version(capsys):
     assert run("--help") == 0 and run() == 2
     out = capsys.readouterr().out

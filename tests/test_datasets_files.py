@@ -252,8 +252,27 @@ def test_command_line(tmp_path, capsys):
     assert stop.value.code == 2
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     same = ["--name", "3x3-v1", "--out", str(out)]
+    (out / ".valid.npz.x7k2").write_bytes(b"half of a file, left by a killed command")
+    (out / "valid.npz").unlink()
     assert main([*same, "--observation", "vector"]) == 0
+    (out / ".valid.npz.x7k2").unlink()
     with pytest.raises(SystemExit) as stop:
         main([*same, "--observation", "grid"])
     assert stop.value.code == 2 and "holds test.npz, which is not of these data" in capsys.readouterr().err
     assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def test_the_command_names_the_split_and_takes_pixels_for_pictures_alone(tmp_path, capsys, mazes):
+    shut = jaxlab.from_edges([(0, 1)], (3, 3), start=0, goal=8)
+    jaxlab.save(tmp_path / "mazes" / "train" / "0.labyrinth", mazes[0])
+    jaxlab.save(tmp_path / "mazes" / "test" / "0.labyrinth", shut)
+    given = ["--mazes", str(tmp_path / "mazes"), "--out", str(tmp_path / "out")]
+    for more, said in (
+        ([], "split test: maze 0 has no solution"),
+        (["--pixels", "32"], "the observation is 'vector': --observation pixels"),
+        (["--observation", "pixels", "--pixels", "0"], "pixels must be a whole number of at least 1, got 0"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main([*given, *more])
+        assert stop.value.code == 2 and said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -49,11 +49,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = parser()
     args = command.parse_args(argv)
     observation = args.observation or ("vector" if args.format == "npz" else "pixels")
-    pixels = args.pixels or (600 if args.format == "huggingface" else 64)
+    if args.pixels is not None and observation != "pixels":
+        command.error(f"--pixels is the side of pictures, and the observation is {observation!r}: --observation pixels")
+    pixels = (600 if args.format == "huggingface" else 64) if args.pixels is None else args.pixels
     try:
         made = splits.load(args.name) if args.name else splits.read(args.mazes)
         env = Labyrinth.from_settings(made.shape, made.settings, observation=observation, pixels=pixels)
-        played = {split: episodes(env, made[split], args.variant, args.seed) for split in splits.DRAWN if split in made}
+        played = {split: _played(env, made, split, args) for split in splits.DRAWN if split in made}
         title = f"labyrinth-{args.name or 'x'.join(map(str, made.shape))}-{args.variant}"
         if args.format == "huggingface":
             with progress_bar() as progress:
@@ -71,12 +73,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _played(env: Labyrinth, made: splits.Splits, split: str, args: argparse.Namespace) -> Episodes:
+    try:
+        return episodes(env, made[split], args.variant, args.seed)
+    except ValueError as error:
+        raise ValueError(f"split {split}: {error}") from None
+
+
 def _write_npz(folder: Path, played: Mapping[str, Episodes]) -> None:
     """Write ``folder/SPLIT.npz``; raise ``FileExistsError`` where anything but these very files is there."""
     wanted = {f"{split}.npz": npz_bytes(one) for split, one in played.items()}
     if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"{folder} is a file, not a folder")
-    there = sorted(folder.iterdir()) if folder.exists() else []
+    # What a killed command left behind is hidden, and read by nobody.
+    there = sorted(path for path in folder.glob("*") if not path.name.startswith("."))
     if other := [path.name for path in there if not path.is_file() or path.read_bytes() != wanted.get(path.name)]:
         raise FileExistsError(f"{folder} holds {other[0]}, which is not of these data: give a new or an empty folder")
     for name, data in wanted.items():
