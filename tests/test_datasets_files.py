@@ -221,7 +221,9 @@ def test_command_line(tmp_path, capsys):
     assert stop.value.code == 2
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     same = ["--name", "3x3-v1", "--out", str(out)]
+    (out / "valid.npz").rename(out / ".valid.npz.killed.tmp")
     assert main([*same, "--observation", "vector"]) == 0
+    (out / ".valid.npz.killed.tmp").unlink()
     with pytest.raises(SystemExit) as stop:
         main([*same, "--observation", "grid"])
     assert stop.value.code == 2 and "holds test.npz, which is not of these data" in capsys.readouterr().err

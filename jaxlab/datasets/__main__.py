@@ -76,7 +76,8 @@ def _write_npz(folder: Path, played: Mapping[str, Episodes]) -> None:
     wanted = {f"{split}.npz": npz_bytes(one) for split, one in played.items()}
     if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"{folder} is a file, not a folder")
-    there = sorted(folder.iterdir()) if folder.exists() else []
+    # What is hidden a killed run left unfinished: the same command then ends what it began.
+    there = sorted(path for path in folder.iterdir() if path.name[0] != ".") if folder.exists() else []
     if other := [path.name for path in there if not path.is_file() or path.read_bytes() != wanted.get(path.name)]:
         raise FileExistsError(f"{folder} holds {other[0]}, which is not of these data: give a new or an empty folder")
     for name, data in wanted.items():
