@@ -87,7 +87,8 @@ def test_own_tiles_are_seen_with_their_memory():
         if observation == "vector":
             assert (first[3], second[3]) == (before, after)
         else:
-            assert (first == np.array(before)).all(-1).any() and (second == np.array(after)).all(-1).any()
+            seen = [(np.asarray(obs) == color).all(-1).any() for obs, color in ((first, before), (second, after))]
+            assert all(seen)
 
 
 def test_positions_on_the_fine_grid():
