@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from jaxlab import grid
 from jaxlab.env import Labyrinth, Params, State
-from jaxlab.gym import FPS, PIXELS, check_later, core, draw_mazes, keeps_maze, maze_seed, to_gymnasium, to_numpy
+from jaxlab.gym_shared import FPS, PIXELS, check_later, core, draw_mazes, keeps_maze, maze_seed, to_gymnasium, to_numpy
 from jaxlab.maze import Maze
 from jaxlab.render import of_state
 from jaxlab.wrappers import restart

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pages
 import pytest
+from plays import walk
 
 import jaxlab
 from jaxlab import DOWN, LEFT, RIGHT, UP, tiles
@@ -30,15 +31,6 @@ def build(tile: jaxlab.Tile, edges, shape, start, goal, cells, **choices):
     maze = jaxlab.from_edges(edges, shape, start, goal).replace(tiles={tile.name: layer})
     env = jaxlab.Labyrinth(shape, tiles=(tile,), **choices)
     return env, env.params(maze)
-
-
-def walk(env, params, actions):
-    _, state = env.reset_to(0, params)
-    steps = []
-    for action in actions:
-        steps.append(env.step(None, state, action, params))
-        state = steps[-1].state
-    return steps
 
 
 def brute_force(env, params) -> dict:

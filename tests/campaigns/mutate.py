@@ -38,8 +38,8 @@ from jaxlab.solve import routes
 TESTS = {
     "jaxlab.maze": ["test_maze.py"],
     "jaxlab.text": ["test_text.py"],
-    "jaxlab.env": ["test_env.py", "test_bad_input.py"],
-    "jaxlab.tiles": ["test_tiles.py", "test_env.py"],
+    "jaxlab.env": ["test_env.py", "test_env_types.py", "test_bad_input.py"],
+    "jaxlab.tiles": ["test_tiles.py", "test_env.py", "test_env_types.py"],
     "jaxlab.scene": ["test_observe.py"],
     "jaxlab.solve.table": ["test_solve_table.py", "test_tiles.py"],
     "jaxlab.solve.graph": ["test_paths.py"],
